@@ -1,0 +1,5 @@
+"""wholetext judges translations and other generated text as whole documents."""
+
+from wholetext.version import __version__
+
+__all__ = ["__version__"]

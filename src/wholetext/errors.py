@@ -1,0 +1,75 @@
+"""Every deliberate error, as a tree; each says what is wrong, where, and the next step.
+
+WholetextError
+├── InputError        a file or text that cannot be used as it is (file, line, document, system)
+│   └── AlignmentError    texts that should line up do not
+├── SpecError         a spec string that cannot be read or names something unknown
+├── MissingExtra      an optional dependency is not installed
+├── ModelError        a model or checkpoint that cannot be found, trusted or used
+├── TextTooLong       text longer than the model takes, under ``--overflow error``
+├── CacheError        the score cache cannot be used
+├── RunError          a run folder that cannot be read
+└── MetricError       a metric broke its contract, or cannot score these inputs
+"""
+
+from __future__ import annotations
+
+
+class WholetextError(Exception):
+    """Base of every deliberate error: ``what`` happened, ``where``, and the ``next`` step to take."""
+
+    def __init__(self, what: str, *, where: str = "", next: str = "") -> None:
+        self.what, self.where, self.next = what, where, next
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{text}\n  → {self.next}" if self.next else text
+
+
+class InputError(WholetextError):
+    """A file or text that cannot be used as it is."""
+
+
+class AlignmentError(InputError):
+    """Texts that should have the same number of segments or documents do not."""
+
+
+class SpecError(WholetextError):
+    """A spec string that cannot be read, or that names something unknown."""
+
+
+class MissingExtra(WholetextError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed", next=f"pip install 'wholetext[{extra}]'")
+        self.extra = extra
+
+
+class ModelError(WholetextError):
+    """A model or checkpoint that cannot be found, trusted or used."""
+
+
+class TextTooLong(WholetextError):
+    """Text longer than the model takes, where the user asked for an error."""
+
+
+class CacheError(WholetextError):
+    """The score cache cannot be used."""
+
+
+class RunError(WholetextError):
+    """A run folder that cannot be read."""
+
+
+class MetricError(WholetextError):
+    """A metric broke its contract, or cannot score these inputs."""
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """A short suggestion (or ``""``): the known names nearest to ``word``."""
+    import difflib
+
+    near = difflib.get_close_matches(word.lower(), known, n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(near)}?" if near else ""

@@ -1,0 +1,1 @@
+"""Reading and writing corpora, outputs and scores: one format per file."""

@@ -1,0 +1,1 @@
+"""Meta-evaluation: human judgments, agreement tasks, paragraph data, contrastive sets."""

@@ -1,0 +1,1 @@
+"""The metrics, one family per file; wholetext.registry knows their names."""

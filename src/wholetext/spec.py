@@ -1,0 +1,182 @@
+"""Spec strings ⇄ Spec: ``[view:]metric[@model[#revision]]`` with named arguments, round-tripping, caret errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from wholetext.errors import SpecError
+
+Value = str | int | float | bool | None
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_BARE = re.compile(r"[^\s,()=\"':@#]+")
+_INT, _FLOAT = re.compile(r"[+-]?\d+"), re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
+_WORDS: Mapping[str, Value] = {"true": True, "false": False, "none": None}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A name with named arguments: ``slide(size=6,step=6)``."""
+
+    name: str
+    args: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "args", MappingProxyType(dict(self.args)))
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self.args.items())))
+
+    def __str__(self) -> str:
+        if not self.args:
+            return self.name
+        return f"{self.name}({','.join(f'{key}={_write(value)}' for key, value in self.args.items())})"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A parsed spec string; ``str(spec)`` gives it back."""
+
+    metric: Call
+    view: Call | None = None
+    model: str | None = None
+    revision: str | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.view}:{self.metric}" if self.view else str(self.metric)
+        if self.model:
+            text += f"@{self.model}"
+            if self.revision:
+                text += f"#{self.revision}"
+        return text
+
+
+def parse(text: str) -> Spec:
+    """Read a spec string; a fault is shown with a caret under it."""
+    reader = _Reader(text)
+    first = reader.call("a view or metric name")
+    view, metric = None, first
+    if reader.take(":"):
+        view, metric = first, reader.call("a metric name")
+    model = revision = None
+    if reader.take("@"):
+        model, revision = reader.model()
+    reader.end()
+    return Spec(metric=metric, view=view, model=model, revision=revision)
+
+
+def parse_call(text: str) -> Call:
+    """Read a single ``name(arg=value)``."""
+    reader = _Reader(text)
+    call = reader.call("a name")
+    reader.end()
+    return call
+
+
+def _write(value: Value) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if _BARE.fullmatch(value) and isinstance(_read(value), str):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _read(word: str) -> Value:
+    if word.lower() in _WORDS:
+        return _WORDS[word.lower()]
+    if _INT.fullmatch(word):
+        return int(word)
+    if _FLOAT.fullmatch(word):
+        return float(word)
+    return word
+
+
+def caret(text: str, at: int, what: str, next: str = "") -> SpecError:
+    """A SpecError that shows ``text`` with a caret under position ``at``."""
+    return SpecError(f"{what}\n  {text}\n  {' ' * at}^", next=next)
+
+
+class _Reader:
+    """A cursor over the spec string."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def take(self, mark: str) -> bool:
+        self.blank()
+        if self.text.startswith(mark, self.at):
+            self.at += len(mark)
+            return True
+        return False
+
+    def blank(self) -> None:
+        while self.at < len(self.text) and self.text[self.at] in " \t":
+            self.at += 1
+
+    def match(self, pattern: re.Pattern[str], wanted: str) -> str:
+        self.blank()
+        found = pattern.match(self.text, self.at)
+        if not found:
+            got = "the spec ends" if self.at >= len(self.text) else f"found {self.text[self.at]!r}"
+            raise caret(self.text, self.at, f"expected {wanted} here, but {got}",
+                        "a spec reads [view:]metric[@model[#revision]], e.g. context(prev=2):chrf")
+        self.at = found.end()
+        return found.group()
+
+    def call(self, wanted: str) -> Call:
+        name = self.match(_NAME, wanted)
+        args: dict[str, Value] = {}
+        if self.take("(") and not self.take(")"):
+            while True:
+                at = self.at
+                key = self.match(_KEY, "an argument name")
+                if key in args:
+                    raise caret(self.text, at, f"argument {key!r} is given twice")
+                if not self.take("="):
+                    raise caret(self.text, at, f"arguments are named: {key!r} has no value", f"write {key}=… ")
+                args[key] = self.value()
+                if self.take(")"):
+                    break
+                if not self.take(","):
+                    raise caret(self.text, self.at, "expected ',' or ')' here")
+        return Call(name, args)
+
+    def value(self) -> Value:
+        self.blank()
+        if self.at < len(self.text) and self.text[self.at] in "\"'":
+            return self.quoted()
+        return _read(self.match(_BARE, "a value"))
+
+    def quoted(self) -> str:
+        begin, quote = self.at, self.text[self.at]
+        out: list[str] = []
+        self.at += 1
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            self.at += 1
+            if char == quote:
+                return "".join(out)
+            if char == "\\" and self.at < len(self.text):
+                char = self.text[self.at]
+                self.at += 1
+            out.append(char)
+        raise caret(self.text, begin, "this quote is never closed")
+
+    def model(self) -> tuple[str, str | None]:
+        """Everything after ``@``: a hub name or a path, then an optional ``#revision``."""
+        rest = self.text[self.at :].strip()
+        name, _, revision = rest.rpartition("#") if "#" in rest else (rest, "", "")
+        if not name:
+            raise caret(self.text, self.at, "expected a model name or folder after '@'")
+        self.at = len(self.text)
+        return name, revision or None
+
+    def end(self) -> None:
+        self.blank()
+        if self.at < len(self.text):
+            raise caret(self.text, self.at, f"unexpected {self.text[self.at]!r}")

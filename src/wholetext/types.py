@@ -1,0 +1,413 @@
+"""The nouns: frozen values without I/O and without models. Row is *where* a number belongs, Request is *what* is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.errors import MetricError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Level = Literal["row", "segment", "doc", "corpus"]
+Side = Literal["src", "hyp", "ref"]
+In = TypeVar("In", bound=Hashable)
+Out = TypeVar("Out")
+In_contra = TypeVar("In_contra", bound=Hashable, contravariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
+
+
+def _frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(mapping))
+
+
+# ---------------------------------------------------------------- texts
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """One document: its segments in the source language (None where there is none) and in each reference."""
+
+    id: str
+    src: tuple[str, ...] | None
+    refs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "refs", _frozen(self.refs))
+        object.__setattr__(self, "meta", _frozen(self.meta))
+
+    def __len__(self) -> int:
+        """Number of segments (of the source; of the first reference where there is no source)."""
+        if self.src is not None:
+            return len(self.src)
+        return len(next(iter(self.refs.values()), ()))
+
+    def _key(self) -> tuple[Hashable, ...]:
+        return (self.id, self.src, tuple(self.refs.items()), tuple(self.meta.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Document) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents in order, with the source and target language codes (``""`` where unknown)."""
+
+    id: str
+    langs: tuple[str, str]
+    docs: tuple[Document, ...]
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Names of the references that every document has, in order of first appearance."""
+        if not self.docs:
+            return ()
+        return tuple(name for name in self.docs[0].refs if all(name in doc.refs for doc in self.docs))
+
+    @property
+    def has_source(self) -> bool:
+        return bool(self.docs) and all(doc.src is not None for doc in self.docs)
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What one system produced: document id → segments (their number may differ from the source's)."""
+
+    system: str
+    docs: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "docs", _frozen(self.docs))
+
+    def _key(self) -> tuple[Hashable, ...]:
+        return (self.system, tuple(self.docs.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Output) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+# ---------------------------------------------------------------- what is scored, and where it belongs
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A stretch of one text: only ``parts[focus]`` is scored, the rest is context; ``glue`` joins parts to a string."""
+
+    parts: tuple[str, ...]
+    focus: tuple[int, int]
+    glue: str = " "
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        return self.parts[self.focus[0] : self.focus[1]]
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        return self.parts[: self.focus[0]]
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        return self.parts[self.focus[1] :]
+
+    @property
+    def text(self) -> str:
+        """The scored segments as one string, without context."""
+        return self.glue.join(self.scored)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one number is computed from. Equal requests get equal scores.
+
+    ``hyp`` holds one view, or one per reference where the hypothesis borrows each reference's context.
+    """
+
+    hyp: tuple[View, ...]
+    src: View | None = None
+    refs: tuple[View, ...] = ()
+
+    def pairs(self) -> Iterator[tuple[View, View]]:
+        """(hypothesis view, reference view) for each reference."""
+        hyps = self.hyp if len(self.hyp) == len(self.refs) else self.hyp[:1] * len(self.refs)
+        return zip(hyps, self.refs)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Where a number belongs: segments ``start:stop`` of a document, and its weight in averages."""
+
+    doc: str
+    start: int
+    stop: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Sequence[Row]):
+    """All rows of a corpus under one view, by column; rows of a document are contiguous and in corpus order."""
+
+    docs: tuple[str, ...]  # document ids
+    sizes: IntArray  # (docs,) segments per document
+    doc: IntArray  # (rows,) index into docs
+    start: IntArray  # (rows,)
+    stop: IntArray  # (rows,)
+    weight: FloatArray  # (rows,)
+
+    def __len__(self) -> int:
+        return len(self.doc)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        return Row(self.docs[int(self.doc[at])], int(self.start[at]), int(self.stop[at]), float(self.weight[at]))
+
+    def of(self, doc: int) -> slice:
+        """The rows of the ``doc``-th document."""
+        return slice(int(np.searchsorted(self.doc, doc, "left")), int(np.searchsorted(self.doc, doc, "right")))
+
+    @property
+    def segments(self) -> int:
+        return int(self.sizes.sum())
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """(segments,) whether any row covers the segment; the rest is what a window view dropped."""
+        return np.asarray(self.coverage() > 0)
+
+    def coverage(self, values: FloatArray | None = None) -> FloatArray:
+        """(segments,) sum over covering rows of ``values`` (of ones by default), in O(rows + segments)."""
+        offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
+        edge = np.zeros(self.segments + 1)
+        add = np.ones(len(self)) if values is None else values
+        if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
+            np.add.at(edge, offset + self.start, add)
+            return edge[:-1]
+        np.add.at(edge, offset + self.start, add)
+        np.add.at(edge, offset + self.stop, -add)
+        return np.cumsum(edge)[:-1]
+
+
+# ---------------------------------------------------------------- scores and judgments
+
+
+class Signature(Mapping[str, str]):
+    """Everything that can change a score, in order; prints as ``key:value|key:value``."""
+
+    def __init__(self, items: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
+        pairs = items.items() if isinstance(items, Mapping) else items
+        self._items = {key: str(value) for key, value in pairs}
+
+    def __getitem__(self, key: str) -> str:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __str__(self) -> str:
+        return "|".join(f"{key}:{value}" for key, value in self._items.items())
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One system under one metric: a row of additive statistics per row, and how to turn their totals into scores."""
+
+    metric: str  # canonical spec
+    system: str
+    rows: Rows
+    stats: FloatArray  # (rows, k)
+    reduce: Callable[[FloatArray], FloatArray]  # (..., k) totals → (..., outputs)
+    reduce_rows: Callable[[FloatArray], FloatArray]  # the same for single rows (sentence BLEU differs from corpus BLEU)
+    outputs: tuple[str, ...]
+    higher_is_better: bool
+    range: tuple[float, float]
+    signature: Signature
+    details: tuple[Mapping[str, Any] | None, ...] = ()  # per row, or empty
+
+    def table(self, level: Level) -> FloatArray:
+        """(items, outputs) at a level; NaN where an item has no row or no defined score."""
+        if level == "row":
+            return self.reduce_rows(self.stats)
+        if level == "segment":
+            return self._segments()
+        if level == "doc":
+            table = self.reduce(self.totals())
+            table[np.bincount(self.rows.doc, minlength=len(self.rows.docs)) == 0] = np.nan
+            return table
+        if level == "corpus":
+            return self.reduce(self.totals().sum(axis=0))[None, :]
+        raise ValueError(f"level is one of row, segment, doc, corpus; got {level!r}")
+
+    def at(self, level: Level, output: str | None = None) -> FloatArray:
+        """(items,) the scores at a level: the main output, or the one named (``precision``, a category …)."""
+        column = 0 if output is None else self.outputs.index(output)
+        return self.table(level)[:, column]
+
+    @property
+    def score(self) -> float:
+        """The corpus score."""
+        return float(self.at("corpus")[0])
+
+    def totals(self) -> FloatArray:
+        """(docs, k) weighted sums of the statistics by document: what every resampling test works on."""
+        weighted = self.stats * self.rows.weight[:, None]
+        totals = np.zeros((len(self.rows.docs), self.stats.shape[1]))
+        if len(weighted):
+            starts = np.flatnonzero(np.diff(self.rows.doc, prepend=-1))
+            totals[self.rows.doc[starts]] = np.add.reduceat(weighted, starts, axis=0)
+        return totals
+
+    def _segments(self) -> FloatArray:
+        table = self.reduce_rows(self.stats)
+        known = ~np.isnan(table)
+        columns = []
+        for j in range(table.shape[1]):
+            count = self.rows.coverage(known[:, j].astype(float))
+            total = self.rows.coverage(np.where(known[:, j], table[:, j], 0.0))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                columns.append(np.where(count > 0.5, total / np.round(count), np.nan))
+        return np.stack(columns, axis=1) if columns else np.zeros((self.rows.segments, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Human scores: ``values[system, item]`` at one level; NaN = not judged, and there is no other way to say it."""
+
+    scheme: str  # mqm, da, esa …
+    level: Literal["seg", "doc", "domain", "sys"]
+    systems: tuple[str, ...]
+    values: FloatArray  # (systems, items)
+    items: tuple[str, ...] = ()  # names of the items where they have any
+    higher_is_better: bool = True
+
+
+# ---------------------------------------------------------------- metrics and backends
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How an input fits a model, from its tokenizer alone: tokens seen (``special`` of them markers), tokens lost."""
+
+    tokens: int
+    special: int = 0
+    lost_context: int = 0
+    lost_focus: int = 0
+
+
+class Backend(Protocol[In_contra, Out_co]):
+    """The heavy lifting behind a metric: In = View for encoders, Request for cross-encoders."""
+
+    id: str  # name, revision, dtype: cache key and part of the signature
+
+    def fit(self, x: In_contra) -> Fit:
+        """Tokenizer only; loads no weights."""
+        ...
+
+    def run(self, batch: Sequence[In_contra]) -> Sequence[Out_co]:
+        """One output per input; must not depend on what else is in the batch."""
+        ...
+
+
+class OutOfMemory(Exception):
+    """Raised by a backend when a batch does not fit; the engine halves the batch and goes on."""
+
+
+class Run(Protocol):
+    """What a metric may ask of the engine while it measures."""
+
+    langs: tuple[str, str]
+    device: str  # auto, cpu, cuda, mps
+    dtype: str  # fp32, bf16, fp16, int8
+    survey: Any  # what Metric.survey returned, or None
+
+    def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
+        """Backend outputs in input order: each distinct input once, longest first, in token-budget batches."""
+        ...
+
+    def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
+        """Something expensive (a loaded model, a tagger), made once per process and shared."""
+        ...
+
+    def detail(self, index: int, **facts: Any) -> None:
+        """Attach JSON-ready facts that are not numbers to the ``index``-th request (spans, cuts)."""
+        ...
+
+    def warn(self, message: str) -> None:
+        """Tell the user something about this metric; repeated messages are counted, not repeated."""
+        ...
+
+
+class Metric:
+    """A metric: a frozen dataclass whose fields ARE its parameters. Subclass, name it, and write ``measure``.
+
+    Defaults make a metric whose score is the mean of row scores; corpus-style metrics override ``reduce``.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    view: ClassVar[str] = "sentence"  # the view it is used with unless the spec says another
+    needs: frozenset[Side] = frozenset({"hyp", "ref"})
+    wants: frozenset[Side] = frozenset()  # used when present, never demanded
+    higher_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+    outputs: tuple[str, ...] = ("score",)  # the first is the score
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        """(n, k) additive statistics, one row per request."""
+        raise MetricError(f"{type(self).__name__} cannot measure", next="write its measure(requests, run) method")
+
+    def reduce(self, totals: FloatArray) -> FloatArray:
+        """(..., k) totals of statistics → (..., outputs). Default: ``mean_stats`` columns, one mean per output."""
+        n = len(self.outputs)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(totals[..., :n] / totals[..., n:])
+
+    def reduce_rows(self, stats: FloatArray) -> FloatArray:
+        """The same for single rows, where a metric defines its segment score differently."""
+        return self.reduce(stats)
+
+    def resolve(self, langs: tuple[str, str]) -> Metric:
+        """This metric with every ``auto`` parameter settled for these languages: what the signature prints."""
+        return self
+
+    def facts(self) -> Mapping[str, str]:
+        """Further facts for the signature: model revision, tagger and version, library version."""
+        return {}
+
+    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit] | None:
+        """How each request fits the model (tokenizer only), or None where nothing can be cut."""
+        return None
+
+    def survey(self, references: Iterable[View], run: Run) -> Any:
+        """One pass over all references before any row (idf), for metrics that set ``surveys``."""
+        return None
+
+    surveys: bool = False
+
+
+def mean_stats(scores: FloatArray | Sequence[float] | Sequence[Sequence[float]]) -> FloatArray:
+    """(n,) or (n, outputs) row scores → (n, 2·outputs) additive statistics: values, then counts; NaN counts nothing."""
+    values = np.asarray(scores, dtype=np.float64)
+    values = values.reshape(len(values), -1)
+    known = ~np.isnan(values)
+    return np.concatenate([np.where(known, values, 0.0), known.astype(np.float64)], axis=1)
