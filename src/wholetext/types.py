@@ -1,4 +1,4 @@
-"""The nouns: frozen values without I/O and without models. Row is *where* a number belongs, Request is *what* is scored."""
+"""The nouns: frozen values, no I/O, no models. Row is *where* a number belongs, Request is *what* is scored."""
 
 from __future__ import annotations
 
@@ -29,8 +29,21 @@ def _frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
 # ---------------------------------------------------------------- texts
 
 
+class _ByKey:
+    """Equality and hash from ``_key``, for values that hold a mapping."""
+
+    def _key(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._key() == other._key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
 @dataclass(frozen=True, eq=False)
-class Document:
+class Document(_ByKey):
     """One document: its segments in the source language (None where there is none) and in each reference."""
 
     id: str
@@ -50,12 +63,6 @@ class Document:
 
     def _key(self) -> tuple[Hashable, ...]:
         return (self.id, self.src, tuple(self.refs.items()), tuple(self.meta.items()))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Document) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ class Corpus:
 
 
 @dataclass(frozen=True, eq=False)
-class Output:
+class Output(_ByKey):
     """What one system produced: document id → segments (their number may differ from the source's)."""
 
     system: str
@@ -93,12 +100,6 @@ class Output:
 
     def _key(self) -> tuple[Hashable, ...]:
         return (self.system, tuple(self.docs.items()))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Output) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
 
 
 # ---------------------------------------------------------------- what is scored, and where it belongs
@@ -195,10 +196,9 @@ class Rows(Sequence[Row]):
         offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
         edge = np.zeros(self.segments + 1)
         add = np.ones(len(self)) if values is None else values
-        if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
-            np.add.at(edge, offset + self.start, add)
-            return edge[:-1]
         np.add.at(edge, offset + self.start, add)
+        if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
+            return edge[:-1]
         np.add.at(edge, offset + self.stop, -add)
         return np.cumsum(edge)[:-1]
 
