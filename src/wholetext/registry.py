@@ -55,9 +55,14 @@ class Scorer:
         ))
 
 
+def metric_names() -> list[str]:
+    """Every metric: built-ins in their order, then plug-ins."""
+    return [*BUILTIN, *sorted(set(_plugins()) - set(BUILTIN))]
+
+
 def names() -> list[str]:
     """Every metric and alias that can be used, sorted."""
-    return sorted({*BUILTIN, *ALIASES, *_plugins()})
+    return sorted({*metric_names(), *ALIASES})
 
 
 def metric_class(name: str) -> type[Metric]:
