@@ -60,10 +60,12 @@ def build() -> typer.Typer:
     return app
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Entry point: run, and turn every deliberate error into a message on stderr and exit code 2."""
+    from wholetext.cli.inputs import spread
+
     try:
-        build()()
+        build()(spread(sys.argv[1:] if argv is None else argv))
     except WholetextError as fault:
         print(f"error: {fault}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -77,6 +77,30 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
         console.print(Text(f"! {note}", style="yellow"))
 
 
+def pairs(comparisons: Sequence[Comparison]) -> None:
+    """One line per system and metric: its difference to the baseline, and what it would take to settle it."""
+    for comparison in comparisons:
+        places = digits(comparison)
+        print(f"\n{comparison.metric} {arrow(comparison)}  against {comparison.baseline}")
+        for s in comparison.standings:
+            if s.verdict == "baseline":
+                continue
+            low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
+            tested = f"p {s.p:.4f}, Holm {s.p_holm:.4f}"
+            line = f"  {s.system:<20} {s.delta:+.{places}f} [{low}, {high}]  {tested}  {s.verdict}"
+            print(line + _hint(s))
+
+
+def _hint(standing: Standing) -> str:
+    """What it would take to settle an open comparison."""
+    power = standing.power
+    if standing.verdict != "open" or power is None or math.isnan(power.needed):
+        return ""
+    if math.isinf(power.needed):
+        return "  (the same score: no number of documents would separate them)"
+    return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
+
+
 def _cell(standing: Standing, places: int) -> Any:
     from rich.text import Text
 
