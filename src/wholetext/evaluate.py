@@ -15,6 +15,7 @@ import numpy as np
 from wholetext.cache import Cache
 from wholetext.engine import Engine
 from wholetext.errors import AlignmentError, MetricError, TextTooLong
+from wholetext.io import from_texts
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.results import Results, read_run
 from wholetext.types import (
@@ -307,41 +308,17 @@ def _signature(work: Job, rows: Rows, lost: IntArray, mark: str) -> Signature:
 
 
 def score_texts(
-    hyps: Sequence[str], *, metric: str, refs: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    srcs: Sequence[str] | None = None, docs: Sequence[str] | None = None, langs: tuple[str, str] = ("", ""),
+    hyps: Sequence[str], *, metric: str,
+    refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] = (),
+    srcs: Sequence[str] | None = None, docs: Sequence[str] | None = None, langs: str | None = None,
     options: Options | None = None,
 ) -> Scores:
-    """Score plain lists of segments: ``refs`` is one list or several, ``docs`` a document id per segment.
+    """Score a list of segments: ``refs`` is one list, several, or a mapping; ``docs`` a document id per segment.
 
     Without ``docs`` everything is one document.
     """
-    many: list[Sequence[str]] = []
-    if refs is not None:
-        many = [list(map(str, refs))] if all(isinstance(r, str) for r in refs) else [list(r) for r in refs]
-    sides = {"hyps": hyps, "docs": docs or ["text"] * len(hyps)}
-    sides |= {"srcs": srcs} if srcs is not None else {}
-    sides |= {f"refs[{i}]": ref for i, ref in enumerate(many)}
-    for name, side in sides.items():
-        if isinstance(side, str) or len(side) != len(hyps):
-            found = "one string" if isinstance(side, str) else f"{len(side)} entries"
-            raise AlignmentError(f"{name} has {found}, hyps has {len(hyps)}", next="give one entry per segment")
-    ids = list(dict.fromkeys(sides["docs"]))
-    at: dict[str, list[int]] = {name: [] for name in ids}
-    for i, name in enumerate(sides["docs"]):
-        at[name].append(i)
-
-    def pick(side: Sequence[str], name: str) -> tuple[str, ...]:
-        return tuple(side[i] for i in at[name])
-
-    named = {f"ref{i}": ref for i, ref in enumerate(many)}
-    documents = tuple(
-        Document(name, None if srcs is None else pick(srcs, name), {key: pick(ref, name) for key, ref in named.items()})
-        for name in ids
-    )
-    if srcs is None and not many:  # reference-free and source-free metrics still need to know the segments
-        documents = tuple(Document(name, ("",) * len(at[name])) for name in ids)
-    output = Output("hyp", {name: pick(hyps, name) for name in ids})
-    return score(Corpus("texts", langs, documents), [output], metric, options)["hyp"]
+    loaded = from_texts(hyps, srcs=srcs, refs=refs, docs=docs, langs=langs)
+    return next(iter(score(loaded.corpus, loaded.outputs, metric, options).values()))
 
 
 def metrics() -> dict[str, type[Metric]]:

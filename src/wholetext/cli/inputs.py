@@ -57,18 +57,17 @@ def load(
     from wholetext.io import LineFiles, read
 
     sources, translations, references, docs = files
-    given = any((sources, translations, references, docs))
-    if input is not None and given:
-        raise InputError("both one input and parallel files were given", where=input,
-                         next="give either INPUT or -s/-t/-r/-d")
-    if input is None and not given and test_set is None:
+    corpus = input or (f"sacrebleu:{test_set}" if test_set else None)
+    if corpus is None and not any(files):
         raise InputError("nothing to read",
                          next="wholetext score -s src.txt -t sys.txt -r ref.txt -d docs.txt -m chrf, "
                          "or wholetext score corpus.jsonl -m chrf; `wholetext demo` shows a whole run")
-    if input is not None:
-        return read(input, langs=langs, format=reader)
-    lines = LineFiles(src=sources, hyps=named(translations), refs=named(references), docs=docs)
-    return read(lines, langs=langs, format=reader, test_set=test_set)
+    if corpus is not None and any((sources, references, docs)):
+        raise InputError("a whole corpus and parallel files (-s, -r, -d) were given", where=corpus,
+                         next="give the corpus with outputs (-t) only, or parallel files only")
+    if corpus is not None:
+        return read([corpus, *(translations or [])], langs=langs, format=reader)
+    return read(LineFiles(src=sources, hyps=named(translations), refs=named(references), docs=docs), langs=langs)
 
 
 def named(paths: list[str] | None) -> dict[str, str] | list[str]:
