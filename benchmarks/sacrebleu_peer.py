@@ -1,4 +1,4 @@
-"""`make bench`, first half: 10 systems × 1000 segments, BLEU and chrF with 1000 paired resamples, beside sacrebleu's command.
+"""`make bench`, first half: ten systems, BLEU and chrF with 1000 paired resamples, beside sacrebleu's own command.
 
 Both are run as commands on the same files, one after the other, several rounds; the ratio of the best times counts.
 Texts are the real ones beside the project where they are there, otherwise made from the bundled documents.
@@ -57,11 +57,45 @@ def main() -> None:
         for stem, text in {"docs": ids, "ref": refs, **outputs}.items():
             (folder / f"{stem}.txt").write_text("".join(line + "\n" for line in text), "utf-8")
         files = [str(folder / f"{system}.txt") for system in outputs]
-        ours = [sys.executable, "-m", "wholetext", "score", "-t", *files, "-r", str(folder / "ref.txt"),
-                "-d", str(folder / "docs.txt"), "-m", "bleu", "-m", "chrf", "--test", "bootstrap", "--draws", "1000",
-                "--resample", "segments", "--no-cache", "-f", "json"]
-        theirs = [sys.executable, "-m", "sacrebleu", str(folder / "ref.txt"), "-i", *files, "-m", "bleu", "chrf",
-                  "--paired-bs", "--paired-bs-n", "1000"]
+        ours = [
+            sys.executable,
+            "-m",
+            "wholetext",
+            "score",
+            "-t",
+            *files,
+            "-r",
+            str(folder / "ref.txt"),
+            "-d",
+            str(folder / "docs.txt"),
+            "-m",
+            "bleu",
+            "-m",
+            "chrf",
+            "--test",
+            "bootstrap",
+            "--draws",
+            "1000",
+            "--resample",
+            "segments",
+            "--no-cache",
+            "-f",
+            "json",
+        ]
+        theirs = [
+            sys.executable,
+            "-m",
+            "sacrebleu",
+            str(folder / "ref.txt"),
+            "-i",
+            *files,
+            "-m",
+            "bleu",
+            "chrf",
+            "--paired-bs",
+            "--paired-bs-n",
+            "1000",
+        ]
         times: dict[str, list[float]] = {"wholetext": [], "sacrebleu": []}
         for _ in range(ROUNDS):
             for peer, command in (("wholetext", ours), ("sacrebleu", theirs)):

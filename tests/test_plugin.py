@@ -1,4 +1,4 @@
-"""The example plug-in: a real package, built, installed and used; and the recipe of CONTRIBUTING, followed to the letter."""
+"""The example plug-in: a real package, installed and used; and the recipe of CONTRIBUTING, followed to the letter."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def run(environment: dict[str, str], *argv: str) -> subprocess.CompletedProcess[
 
 def test_an_installed_plugin_is_listed_conforms_and_scores(installed: dict[str, str], tmp_path: Path) -> None:
     assert "lengthmatch" in run(installed, "-m", "wholetext", "list").stdout
-    check = "from wholetext.testing import check_metric; check_metric('lengthmatch'); check_metric('slide(size=2):lengthmatch(unit=char)')"
+    check = (
+        "from wholetext.testing import check_metric; "
+        "check_metric('lengthmatch'); check_metric('slide(size=2):lengthmatch(unit=char)')"
+    )
     done = run(installed, "-c", check)
     assert done.returncode == 0, done.stderr
     for name, lines in {"ref": ["a b c d", "e f"], "sys": ["a b c", "e f g h"]}.items():

@@ -27,7 +27,8 @@ def _section(title: str, command: object) -> list[str]:
     lines = [f"## {title}", "", (command.help or "").strip(), ""]  # type: ignore[attr-defined]
     rows = []
     for param in command.params:  # type: ignore[attr-defined]
-        names = ", ".join(getattr(param, "opts", [param.name])) if param.param_type_name == "option" else param.name.upper()
+        option = param.param_type_name == "option"
+        names = ", ".join(param.opts) if option else param.name.upper()
         choices = getattr(param.type, "choices", None)
         kind = " \\| ".join(map(str, choices)) if choices else param.type.name
         default = "" if param.default in (None, False, (), []) or callable(param.default) else f"`{param.default}`"

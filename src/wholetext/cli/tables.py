@@ -69,12 +69,12 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
         f"\n{len(corpus)} documents, {segments} segments, {'-'.join(corpus.langs)}. ± is a 95 % interval; "
         f"{MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
         "Holm-corrected; #n is the rank cluster.", style="dim"))
-    console.print(Text(f"test  {first.signature}", style="dim"))
+    console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
     for comparison in comparisons:
         signature = results.scores[comparison.metric][comparison.baseline].signature
-        console.print(Text(f"{comparison.metric}  {signature}", style="dim"))
+        console.print(Text(f"{comparison.metric}  {signature}", style="dim"), soft_wrap=True)
     for note in notes:
-        console.print(Text(f"! {note}", style="yellow"))
+        console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
 
 
 def pairs(comparisons: Sequence[Comparison]) -> None:
