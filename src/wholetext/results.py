@@ -67,7 +67,8 @@ def write_run(results: Results, folder: Path) -> None:
             "higher_is_better": first.higher_is_better, "range": [str(bound) for bound in first.range],
             "signatures": [dict(scores.signature) for scores in by_system.values()],
         })
-    head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs, "documents": len(results.corpus),
+    head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
+            "documents": len(results.corpus),
             "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts}
     (fresh / "run.json").write_text(json.dumps(head, ensure_ascii=False, indent=1), "utf-8")
     older = folder.with_name(f".{folder.name}.{os.getpid()}.old")
