@@ -1,4 +1,4 @@
-"""Scores for the tests of statistics: from plain numbers, or from sacreBLEU's own segment statistics."""
+"""Scores for the tests of statistics, from plain numbers or from statistics of any metric."""
 
 from __future__ import annotations
 
@@ -13,22 +13,6 @@ from wholetext.types import FloatArray, Rows, Scores, Signature, mean_stats
 def mean(totals: FloatArray) -> FloatArray:
     with np.errstate(all="ignore"):
         return totals[..., :1] / totals[..., 1:]
-
-
-def bleu(totals: FloatArray) -> FloatArray:
-    """(..., 10) sacreBLEU statistics → (..., 1) corpus BLEU (no order without a match: true of any real corpus)."""
-    hyp, ref, correct, total = totals[..., 0], totals[..., 1], totals[..., 2:6], totals[..., 6:10]
-    with np.errstate(all="ignore"):
-        precision = np.log(correct / total).mean(axis=-1)
-        return (100 * np.exp(precision + np.minimum(0.0, 1 - ref / hyp)))[..., None]
-
-
-def chrf(totals: FloatArray) -> FloatArray:
-    """(..., 18) sacreBLEU statistics → (..., 1) corpus chrF2."""
-    hyp, ref, match = totals[..., 0::3], totals[..., 1::3], totals[..., 2::3]
-    with np.errstate(all="ignore"):
-        precision, recall = (match / hyp).mean(axis=-1), (match / ref).mean(axis=-1)
-        return (100 * 5 * precision * recall / (4 * precision + recall))[..., None]
 
 
 def rows_of(sizes: Sequence[int], weight: FloatArray | None = None) -> Rows:

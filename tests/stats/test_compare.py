@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from build_scores import chrf, rows_of, scores_of
+from build_scores import rows_of, scores_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.errors import AlignmentError, MetricError
+from wholetext.metrics.surface import Chrf
 from wholetext.stats.compare import compare
 from wholetext.stats.multiple import holm
 from wholetext.stats.resample import bootstrap, interval, randomization_p
@@ -191,7 +192,7 @@ def test_corpus_metrics_are_recomputed_not_averaged():
     for quality in (0.7, 0.6):
         match = rng.binomial(length, quality)
         stats.append(np.stack([length, length + 1, match] * 6, axis=1).astype(float))
-    found = compare({"a": scores_of(stats[0], SIZES, chrf), "b": scores_of(stats[1], SIZES, chrf)})
-    assert found["a"].score == pytest.approx(chrf(stats[0].sum(axis=0))[0])
+    found = compare({"a": scores_of(stats[0], SIZES, Chrf().reduce), "b": scores_of(stats[1], SIZES, Chrf().reduce)})
+    assert found["a"].score == pytest.approx(Chrf().reduce(stats[0].sum(axis=0))[0])
     assert abs(found["a"].interval.mean - found["a"].score) < found["a"].interval.half_width / 2
     assert found["b"].verdict == "worse"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from build_scores import bleu, mean
+from build_scores import mean
 
+from wholetext.metrics.surface import Bleu
 from wholetext.stats.power import few_documents, influence, power, standard_error
 from wholetext.stats.resample import bootstrap
 
@@ -36,7 +37,7 @@ def test_standard_error_is_the_bootstraps_for_metrics_that_are_no_means(kind):
         reference = words * rng.normal(1.02, 0.05, size=200)
         totals = np.concatenate([words[:, None], reference[:, None], words[:, None] * share, words[:, None] +
                                  np.zeros((200, 4))], axis=1)
-        reduce = lambda t: bleu(t)[..., 0]  # noqa: E731
+        reduce = lambda t: Bleu().reduce(t)[..., 0]  # noqa: E731
     expected = bootstrap([totals], reduce, 4000)[0].std()
     assert standard_error(totals, reduce) == pytest.approx(expected, rel=0.05)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from build_scores import bleu, chrf, mean
+from build_scores import mean
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.errors import MetricError
+from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.stats import resample
 from wholetext.stats.resample import bootstrap, bootstrap_p, interval, randomization_p
 
 WORDS = ["the", "a", "of", "to", "in", "house", "garden", "river", "went", "came", "said", "that", "old", "new", "town"]
-REDUCE = {"BLEU": bleu, "chrF2": chrf}
+REDUCE = {"BLEU": Bleu().reduce, "chrF2": Chrf().reduce}
 
 
 def first(reduce):
@@ -105,7 +106,21 @@ def test_blocks_of_draws_continue_one_stream(monkeypatch):
     assert np.array_equal(whole[1], blocks[1])
 
 
-def test_bounds_are_the_values_number_n_40(monkeypatch):
+def test_memory_does_not_grow_with_units_times_draws():
+    import tracemalloc
+
+    systems = [np.ones((100_000, 18)) for _ in range(2)]  # 14 MB each; units x draws x k would be 1.4 GB for 100 draws
+    tracemalloc.start()
+    try:
+        bootstrap(systems, lambda t: t[..., 0], 100)
+        randomization_p(systems, lambda t: t[..., 0], [(0, 1)], 100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6
+
+
+def test_bounds_are_the_values_number_n_40():
     samples = np.random.default_rng(1).permutation(1000.0 + np.arange(1000))
     found = interval(samples)
     assert (found.low, found.high, found.mean, found.half_width) == (1025.0, 1974.0, 1499.5, 474.5)
