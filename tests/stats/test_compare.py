@@ -136,6 +136,16 @@ def test_undefined_resamples_are_counted():
     assert any("resampled scores are undefined" in w for w in found.warnings)
 
 
+def test_there_are_draws_enough_for_many_systems():
+    scores = toy({f"s{i}": -float(i) for i in range(16)}, sizes=[5] * 25)  # 120 pairs: 1 / 1001 x 120 is above .05
+    found = compare(scores, test="bootstrap")
+    assert found.signature["draws"] == "2400"
+    assert found.standings[-1].verdict == "worse"
+    assert compare(scores, test="bootstrap", draws=1000).warnings == (
+        "1000 draws are too few for 16 systems: no corrected p-value can reach 0.05; give at least 2400",
+    )
+
+
 def test_further_outputs_can_be_compared():
     def both(totals):
         return np.concatenate([totals[..., :1] / totals[..., 1:2], totals[..., 1:2]], axis=-1)
