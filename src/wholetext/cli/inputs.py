@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -48,37 +49,43 @@ def spread(argv: list[str]) -> list[str]:
     return out
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """Which of what was read is wanted: a language pair, systems and references by name, and how to read it."""
+
+    langs: str | None = None
+    systems: list[str] | None = None
+    refs: list[str] | None = None
+    reader: str | None = None
+
+
 def load(
     input: str | None, files: tuple[str | None, list[str] | None, list[str] | None, str | None],
-    langs: str | None, reader: str | None = None, test_set: str | None = None,
+    chosen: Chosen, test_set: str | None = None,
 ) -> Loaded:
-    """Read what the options name: one file or folder, parallel files, or a test set."""
+    """Read what the options name: one file or folder or a test set (with further outputs, -t), or parallel files."""
     from wholetext.errors import InputError
     from wholetext.io import LineFiles, read
 
     sources, translations, references, docs = files
-    corpus = input or (f"sacrebleu:{test_set}" if test_set else None)
-    if corpus is None and not any(files):
+    if input is not None and test_set is not None:
+        raise InputError("both INPUT and --test-set were given", where=input, next="give one of them")
+    corpus = f"sacrebleu:{test_set}" if test_set is not None else input
+    if corpus is None and not any((sources, translations, references, docs)):
         raise InputError("nothing to read",
                          next="wholetext score -s src.txt -t sys.txt -r ref.txt -d docs.txt -m chrf, "
                          "or wholetext score corpus.jsonl -m chrf; `wholetext demo` shows a whole run")
-    if corpus is not None and any((sources, references, docs)):
-        raise InputError("a whole corpus and parallel files (-s, -r, -d) were given", where=corpus,
-                         next="give the corpus with outputs (-t) only, or parallel files only")
-    if corpus is not None:
-        return read([corpus, *(translations or [])], langs=langs, format=reader)
-    return read(LineFiles(src=sources, hyps=named(translations), refs=named(references), docs=docs), langs=langs)
+    given = LineFiles(src=sources, hyps=named(translations), refs=named(references), docs=docs, corpus=corpus)
+    return read(given, langs=chosen.langs, systems=chosen.systems or None, refs=chosen.refs or None,
+                format=chosen.reader)
 
 
-def named(paths: list[str] | None) -> dict[str, str] | list[str]:
-    """``name=FILE`` entries as a mapping; plain paths are named after their files."""
+def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
+    """``name=FILE`` entries as pairs; plain paths are named after their files."""
     from pathlib import Path
 
-    if not paths or not any("=" in path and not Path(path).exists() for path in paths):
-        return paths or []
-    pairs = [path.partition("=")[::2] if "=" in path and not Path(path).exists() else (Path(path).stem, path)
-             for path in paths]
-    return dict(pairs)
+    return [(path.partition("=")[0], path.partition("=")[2]) if "=" in path and not Path(path).exists() else path
+            for path in paths or ()]
 
 
 def warn(notes: tuple[str, ...] | list[str]) -> None:

@@ -27,7 +27,8 @@ def plan(
 
     from wholetext.plan import make_plan
 
-    loaded = inputs.load(input, (sources, translations, references, docs), langs, reader, test_set)
+    chosen = inputs.Chosen(langs, reader=reader)
+    loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
     plans = [make_plan(loaded.corpus, loaded.outputs, text, show=show) for text in metric]
     if json_:
         print(json.dumps([one.as_json() for one in plans], ensure_ascii=False, indent=1))

@@ -60,8 +60,8 @@ def score(
     """Score systems on whole documents: a table with intervals and significance, and a run folder (--out)."""
     from wholetext.evaluate import Options
 
-    loaded = inputs.load(input, (sources, translations, references, docs), langs, reader, test_set)
-    loaded = loaded.keep(systems=system, refs=ref)
+    chosen = inputs.Chosen(langs, system, ref, reader)
+    loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
     options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens, overflow=overflow)
     significance = {"test": test, "unit": "doc" if resample == "documents" else "segment", "draws": draws,
                     "seed": seed, "alpha": alpha}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.types import Corpus, Output
@@ -20,6 +21,10 @@ class Loaded:
     outputs: tuple[Output, ...]
     warnings: tuple[str, ...] = ()
     others: frozenset[str] = field(default=frozenset(), repr=False)  # documents left out: of another language pair
+
+    def __iter__(self) -> Iterator[Any]:
+        """``corpus, outputs, warnings = …``."""
+        return iter((self.corpus, self.outputs, self.warnings))
 
     def keep(self, systems: Sequence[str] | None = None, refs: Sequence[str] | None = None) -> Loaded:
         """Only these systems and these references, in this order (None keeps all)."""
@@ -66,6 +71,10 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
         seen.add(output.system)
         notes += _check_output(corpus, output, place)
         ordered.append(Output(output.system, {doc.id: output.docs[doc.id] for doc in corpus.docs}))
+    if outputs and all(doc.src is None and not doc.refs for doc in corpus.docs):
+        notes.append("there is neither a source nor a reference: only metrics of the output alone make sense")
+        sizes = {doc: len(segments) for doc, segments in ordered[0].docs.items()}
+        corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
     return Loaded(corpus, tuple(ordered), tuple(notes))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import evalset, jsonl, lines, sacrebleu_sets, tsv, wmt_xml
 from wholetext.io.assembly import Langs, Loaded, assemble
-from wholetext.io.lines import LineFiles
+from wholetext.io.files import LineFiles, named
 from wholetext.io.text import FilePath, TextFile, opened, shown, stem
 from wholetext.types import Output
 
@@ -22,21 +22,29 @@ def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = No
          systems: Sequence[str] | None = None, refs: Sequence[str] | None = None, format: str | None = None) -> Loaded:
     """Read a corpus and the outputs of systems.
 
-    ``source`` is one JSONL, TSV or WMT XML file, an EvalSet folder, ``sacrebleu:NAME``, or parallel text files
-    (``LineFiles``). A list is a corpus followed by files of outputs for it: ``["wmt25.jsonl", "sysA.jsonl"]``,
-    ``["sacrebleu:wmt22", "sysA.txt"]``. ``-`` is standard input. ``langs`` is the language pair (``"de-en"``);
-    ``systems`` and ``refs`` choose by name. Without ``systems``, an output that only repeats a chosen reference
-    (as EvalSets have them) is left out, with a warning.
+    ``source`` is one JSONL, TSV or WMT XML file (``-``: standard input), an EvalSet folder, ``sacrebleu:NAME``, or
+    ``LineFiles``. A list is a corpus followed by outputs for it: ``["sacrebleu:wmt22", "sysA.txt"]``. ``langs`` is the
+    language pair (``"de-en"``); ``systems`` and ``refs`` choose by name. Without ``systems``, an output that only
+    repeats a chosen reference (EvalSets have such) is left out, with a warning.
     """
     if format is not None and format not in FORMATS:
         raise InputError(f"there is no format {format!r}",
                          next=did_you_mean(format, list(FORMATS)) or f"formats are {', '.join(FORMATS)}")
-    if isinstance(source, LineFiles):
-        return lines.read(source, langs).keep(systems, refs)
-    first, *others = [source] if isinstance(source, (str, os.PathLike)) else list(source) or [""]
-    loaded = _corpus(first, langs, format)
-    for path in others:
-        loaded = _with_outputs(loaded, path)
+    if isinstance(source, (str, os.PathLike)):
+        files = LineFiles(corpus=source)
+    elif isinstance(source, LineFiles):
+        files = source
+    else:
+        files = LineFiles(corpus=source[0] if source else None, hyps=source[1:])
+    if files.corpus is None:
+        loaded = lines.read(files, langs)
+    else:
+        if files.src is not None or files.refs or files.docs is not None:
+            raise InputError("source, references and document ids are given twice: apart, and in the corpus",
+                             where=shown(files.corpus), next="give one of them; only outputs can be added to a corpus")
+        loaded = _corpus(files.corpus, langs, format)
+        for name, path in named(files.hyps).items():
+            loaded = _with_outputs(loaded, name, path)
     loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
 
@@ -68,17 +76,22 @@ def _corpus(source: FilePath, langs: Langs, format: str | None) -> Loaded:
                           f"{', '.join(_FILES)}")
 
 
-def _with_outputs(loaded: Loaded, path: FilePath) -> Loaded:
-    """The corpus with one more file of outputs: JSONL, TSV or XML by document id, plain lines by position."""
+def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
+    """The corpus with one more file of outputs: JSONL, TSV or XML by document id, plain lines by position.
+
+    ``name`` is the system's, unless the file itself names the systems in it.
+    """
+    outputs: list[Output] = []
     with opened(path) as file:
         kind = recognise(file)
         if kind in _FILES:
             more = _FILES[kind](file, loaded.corpus.langs if all(loaded.corpus.langs) else None)
             known = {doc.id for doc in loaded.corpus.docs}
-            outputs = [Output(output.system, {doc: text for doc, text in output.docs.items()
-                                              if doc in known or doc not in loaded.others}) for output in more.outputs]
+            for output in more.outputs:
+                docs = {doc: text for doc, text in output.docs.items() if doc in known or doc not in loaded.others}
+                outputs.append(Output(name if output.system == stem(path) else output.system, docs))
         else:
-            outputs = [_parallel(loaded, list(file.lines()), shown(path), stem(path))]
+            outputs.append(_parallel(loaded, list(file.lines()), shown(path), name))
     if not outputs:
         raise InputError("there is no output of a system in this file", where=shown(path),
                          next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)")

@@ -3,51 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
+from wholetext.io.files import LineFiles, named
 from wholetext.io.segments import Column, Columns, Run, runs_of
-from wholetext.io.text import FilePath, at, clean, opened, read_lines, shown, stem
+from wholetext.io.text import FilePath, at, clean, opened, shown, stem
 from wholetext.types import Corpus, Document, Output
-
-Named = Sequence[FilePath] | Mapping[str, FilePath]
-
-
-@dataclass(frozen=True)
-class LineFiles:
-    """Files with one segment per line. References and outputs are named after their files, or by a mapping name → file.
-
-    Without ``docs`` (a file with one document id per line), ``breaks`` says what a blank line is: ``blank`` a break
-    between documents, ``none`` an empty segment, ``auto`` a break where all files agree on them.
-    """
-
-    src: FilePath | None = None
-    hyps: Named = ()
-    refs: Named = ()
-    docs: FilePath | None = None
-    breaks: Literal["auto", "blank", "none"] = "auto"
 
 
 def read(files: LineFiles, langs: Langs = None) -> Loaded:
     """Read parallel files. Only where blank lines part documents may an output have other segments than the source."""
-    refs, hyps = _named(files.refs, numbered="ref"), _named(files.hyps)
+    refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
     paths = [files.src, files.docs, *refs.values(), *hyps.values()]
     if paths.count("-") > 1:
         raise InputError("standard input (-) can be read only once", next="give files for the others")
+    notes: list[str] = []
     columns = Columns(
-        Column("", read_lines(files.src), shown(files.src)) if files.src is not None else None,
-        tuple(_column(name, path) for name, path in refs.items()),
-        tuple(_column(name, path) for name, path in hyps.items()))
+        _column("", files.src, notes) if files.src is not None else None,
+        tuple(_column(name, path, notes) for name, path in refs.items()),
+        tuple(_column(name, path, notes) for name, path in hyps.items()))
     if not columns.all():
         raise InputError("no texts were given", next="give outputs (-t) and a source (-s) or references (-r)")
-    if files.docs is not None:
-        with opened(files.docs) as docs:
-            runs, notes = runs_of(docs.lines(), docs.name, domains=True)
-        _compare_docs(columns, runs, shown(files.docs))
-        return _loaded(columns, runs, notes, langs)
-    return _without_ids(columns, files.breaks, langs)
+    if files.docs is None:
+        return _without_ids(columns, files.breaks, notes, langs)
+    with opened(files.docs) as docs:
+        runs, more = runs_of(docs.lines(), docs.name, domains=True)
+    _compare_docs(columns, runs, shown(files.docs))
+    return _loaded(columns, runs, [*notes, *more], langs)
 
 
 def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Sequence[str] | None = None,
@@ -61,7 +44,7 @@ def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Seque
     if not columns.all():
         raise InputError("no texts were given", next="give hyps, and refs or srcs")
     if docs is None:
-        return _without_ids(columns, "none", langs)
+        return _without_ids(columns, "none", (), langs)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
     _compare_docs(columns, runs, "docs")
     return _loaded(columns, runs, notes, langs)
@@ -83,14 +66,14 @@ def _compare_docs(columns: Columns, runs: Sequence[Run], where: str) -> None:
                              where=at(where, min(ids, length) + 1), next="give one document id per line of text")
 
 
-def _without_ids(columns: Columns, breaks: str, langs: Langs) -> Loaded:
+def _without_ids(columns: Columns, breaks: str, notes: Sequence[str], langs: Langs) -> Loaded:
     if breaks not in ("auto", "blank", "none"):
         raise InputError(f"breaks is auto, blank or none, not {breaks!r}")
     if breaks == "blank" or (breaks == "auto" and _breaks_coincide(columns)):
-        return _by_blank_lines(columns, langs)
+        return _by_blank_lines(columns, notes, langs)
     length = columns.length()
     note = f"no document ids were given: all {length} segments are taken as one document (-d FILE names the documents)"
-    return _loaded(columns, [Run("doc1", 0, length)] if length else [], [note], langs)
+    return _loaded(columns, [Run("doc1", 0, length)] if length else [], [*notes, note], langs)
 
 
 def _blank_lines(texts: Sequence[str]) -> list[int]:
@@ -117,7 +100,7 @@ def _breaks_coincide(columns: Columns) -> bool:
     return all(_blank_lines(other.texts) == places for other in others)
 
 
-def _by_blank_lines(columns: Columns, langs: Langs) -> Loaded:
+def _by_blank_lines(columns: Columns, notes: Sequence[str], langs: Langs) -> Loaded:
     first = columns.all()[0]
     parts = [_split(column) for column in columns.all()]
     for column, docs in zip(columns.all(), parts):
@@ -133,7 +116,7 @@ def _by_blank_lines(columns: Columns, langs: Langs) -> Loaded:
                    for i, doc in enumerate(ids))
     note = f"no document ids were given: blank lines are taken as breaks between {len(ids)} documents"
     return assemble(Corpus(stem(first.where), pair(langs), corpus),
-                    [Output(name, dict(zip(ids, texts))) for name, texts in hyps.items()], [note], first.where)
+                    [Output(name, dict(zip(ids, texts))) for name, texts in hyps.items()], [*notes, note], first.where)
 
 
 def _split(column: Column) -> list[tuple[str, ...]]:
@@ -159,27 +142,15 @@ def _diverging(wanted: Sequence[tuple[str, ...]], found: Sequence[tuple[str, ...
     return "every file needs the same number of documents"
 
 
-# ---------------------------------------------------------------- names
+# ---------------------------------------------------------------- texts
 
 
-def _named(files: Named, numbered: str = "") -> dict[str, FilePath]:
-    """name → file; two files of one name are an error, or are numbered (``ref0``, ``ref1`` …) for references."""
-    if isinstance(files, Mapping):
-        return dict(files)
-    named: dict[str, FilePath] = {}
-    for path in files:
-        name = stem(path)
-        if name in named:
-            if numbered:
-                return {f"{numbered}{i}": path for i, path in enumerate(files)}
-            raise InputError(f"two systems are named {name!r}: {shown(named[name])} and {shown(path)}",
-                             next="rename one of the files: a system is named after its file")
-        named[name] = path
-    return named
-
-
-def _column(name: str, path: FilePath) -> Column:
-    return Column(name, read_lines(path), shown(path))
+def _column(name: str, path: FilePath, notes: list[str]) -> Column:
+    with opened(path) as file:
+        head = file.head().lstrip()
+        if head.startswith((b"<?xml", b"<dataset", b'{"')):
+            notes.append(f"{file.name} looks like {'XML' if head[:1] == b'<' else 'JSONL'}, but is read as plain lines")
+        return Column(name, list(file.lines()), file.name)
 
 
 def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
