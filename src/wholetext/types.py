@@ -243,6 +243,7 @@ class Scores:
     range: tuple[float, float]
     signature: Signature
     details: tuple[Mapping[str, Any] | None, ...] = ()  # per row, or empty
+    lost: IntArray | None = None  # (rows, 2) context and scored tokens that did not fit the model
 
     def table(self, level: Level) -> FloatArray:
         """(items, outputs) at a level; NaN where an item has no row or no defined score."""

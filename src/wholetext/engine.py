@@ -1,0 +1,152 @@
+"""The engine: each distinct input once, longest first, in bounded batches, with finished rows kept in the cache."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from wholetext.cache import Cache, content_key
+from wholetext.errors import MetricError, ModelError
+from wholetext.types import Backend, FloatArray, In, IntArray, Metric, Out, OutOfMemory, Request, View
+
+_HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
+_RESOURCES: dict[Hashable, Any] = {}  # loaded models and taggers, shared by all engines of the process
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Statistics of a list of requests, what was cut from each, and facts that are not numbers."""
+
+    stats: FloatArray  # (n, k)
+    lost: IntArray  # (n, 2) context and focus tokens that did not fit the model
+    details: list[dict[str, Any] | None]
+
+
+@dataclass
+class Engine:
+    """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
+
+    langs: tuple[str, str] = ("", "")
+    device: str = "auto"
+    dtype: str = "fp32"
+    batch_tokens: int = 1024
+    cache: Cache | None = None
+    survey: Any = None
+    counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
+    warnings: Counter[str] = field(default_factory=Counter)
+    _details: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    # -------------------------------------------------------- what metrics may ask (types.Run)
+
+    def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
+        """Backend outputs in input order; a batch holds at most ``batch_tokens`` padded tokens."""
+        distinct = list(dict.fromkeys(inputs))
+        sizes = [max(1, backend.fit(x).tokens) for x in distinct]
+        done: dict[In, Out] = {}
+        for batch in batches(sizes, self.batch_tokens):
+            chosen = [distinct[i] for i in batch]
+            done.update(zip(chosen, run_or_halve(backend, chosen)))
+        return [done[x] for x in inputs]
+
+    def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
+        if key not in _RESOURCES:
+            _RESOURCES[key] = make()
+        found: Out = _RESOURCES[key]
+        return found
+
+    def detail(self, index: int, **facts: Any) -> None:
+        self._details.setdefault(index, {}).update(facts)
+
+    def warn(self, message: str) -> None:
+        self.warnings[message] += 1
+
+    # -------------------------------------------------------- what the pipeline asks
+
+    def measure(self, metric: Metric, requests: Sequence[Request], salt: str) -> Measured:
+        """Measure each distinct request once, taking finished ones from the cache."""
+        distinct = list(dict.fromkeys(requests))
+        self.counts["requests"] += len(requests)
+        self.counts["distinct"] += len(distinct)
+        keys = [request_key(salt, request) for request in distinct] if self.cache else []
+        stored = self.cache.get(keys) if self.cache else {}
+        encoded: dict[Request, bytes] = {r: stored[key] for r, key in zip(distinct, keys) if key in stored}
+        self.counts["cached"] += len(encoded)
+        missing = [request for request in distinct if request not in encoded]
+        if missing:
+            fresh = dict(zip(missing, self._compute(metric, missing)))
+            if self.cache:
+                self.cache.put(f"rows:{metric.name}", ((k, fresh[r]) for r, k in zip(distinct, keys) if r in fresh))
+            encoded.update(fresh)
+        return _decode([encoded[request] for request in requests])
+
+    def _compute(self, metric: Metric, requests: Sequence[Request]) -> Iterator[bytes]:
+        self.counts["computed"] += len(requests)
+        fits = metric.fits(requests, self)
+        self._details = {}
+        stats = np.ascontiguousarray(metric.measure(requests, self), dtype=np.float64)  # (n, k)
+        details, self._details = self._details, {}
+        if stats.ndim != 2 or len(stats) != len(requests):
+            raise MetricError(f"{metric.name} returned statistics of shape {stats.shape} for {len(requests)} requests",
+                              next="measure must return one row of statistics per request")
+        bad = np.flatnonzero(~np.isfinite(stats).all(axis=1))
+        if len(bad):
+            shown = requests[bad[0]].hyp[0].text[:80]
+            raise MetricError(f"{metric.name} returned statistics that are not finite for the text {shown!r}",
+                              next="undefined scores are said with mean_stats, which counts NaN as no value")
+        for i in range(len(requests)):
+            lost = (fits[i].lost_context, fits[i].lost_focus) if fits else (0, 0)
+            facts = json.dumps(details[i]).encode() if i in details else b""
+            yield _HEADER.pack(stats.shape[1], *lost) + stats[i].tobytes() + facts
+
+
+def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Indices in batches, longest first: padding stays small and the largest batch comes first."""
+    order = sorted(range(len(sizes)), key=lambda i: (-sizes[i], i))
+    begin = 0
+    while begin < len(order):
+        many = max(1, budget // sizes[order[begin]])
+        yield order[begin : begin + many]
+        begin += many
+
+
+def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
+    """Run a batch; where it does not fit in memory, its halves."""
+    try:
+        outputs = list(backend.run(batch))
+    except OutOfMemory as fault:
+        if len(batch) == 1:
+            raise ModelError(f"{backend.id} ran out of memory on a single input",
+                             next="use a smaller model, --dtype bf16 or a view with shorter windows") from fault
+        middle = len(batch) // 2
+        return run_or_halve(backend, batch[:middle]) + run_or_halve(backend, batch[middle:])
+    if len(outputs) != len(batch):
+        raise MetricError(f"{backend.id} returned {len(outputs)} outputs for {len(batch)} inputs")
+    return outputs
+
+
+def request_key(salt: str, request: Request) -> bytes:
+    """The cache key of a request under everything else that can change its statistics."""
+
+    def flat(view: View | None) -> list[Any] | None:
+        return None if view is None else [*view.parts, *view.focus, view.glue]
+
+    return content_key(salt, [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs])
+
+
+def _decode(encoded: Sequence[bytes]) -> Measured:
+    lost = np.zeros((len(encoded), 2), dtype=np.int64)
+    details: list[dict[str, Any] | None] = [None] * len(encoded)
+    stats: list[FloatArray] = []
+    for i, value in enumerate(encoded):
+        size, *lost[i] = _HEADER.unpack_from(value)
+        end = _HEADER.size + 8 * size
+        stats.append(np.frombuffer(value, np.float64, size, _HEADER.size))
+        if len(value) > end:
+            details[i] = json.loads(value[end:])
+    return Measured(np.stack(stats) if stats else np.zeros((0, 0)), lost, details)

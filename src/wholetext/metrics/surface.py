@@ -1,0 +1,184 @@
+"""BLEU, chrF, chrF++ and TER: segment statistics from sacrebleu, totals turned into scores for whole arrays at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from wholetext.errors import MetricError, MissingExtra
+from wholetext.types import FloatArray, Metric, Request, Run
+
+Smoothing = Literal["exp", "floor", "add-k", "none"]
+Tokenizer = Literal[
+    "auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "spm", "flores101", "flores200", "spBLEU-1K"
+]
+_SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.0, "add-k": 1.0}
+_BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+
+
+@dataclass(frozen=True)
+class Surface(Metric):
+    """What the four share: sacrebleu reads each distinct reference once and counts matches per request."""
+
+    range = (0.0, 100.0)
+
+    def sacrebleu(self) -> Any:
+        """The configured sacrebleu metric."""
+        raise MetricError(f"{self.name} does not say which sacrebleu metric it is")
+
+    def facts(self) -> Mapping[str, str]:
+        import sacrebleu
+
+        return {"sacrebleu": sacrebleu.__version__}
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        metric = self.sacrebleu()
+        references: dict[tuple[str, ...], Any] = {}
+        rows = []
+        for request in requests:
+            texts = tuple(view.text for view in request.refs)
+            if texts not in references:
+                references[texts] = metric._cache_references([[text] for text in texts])[0]
+            hypothesis = metric._preprocess_segment(request.hyp[0].text)
+            rows.append(metric._compute_segment_statistics(hypothesis, references[texts]))
+        return np.array(rows, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Bleu(Surface):
+    """BLEU (Papineni et al. 2002) as sacrebleu computes it (Post 2018)."""
+
+    name = "bleu"
+    summary = "n-gram precision with brevity penalty (sacrebleu)"
+    outputs = ("score", "precision1", "precision2", "precision3", "precision4", "brevity")
+
+    tokenize: Tokenizer = "auto"
+    lowercase: bool = False
+    smooth: Smoothing = "exp"
+    smooth_value: float | None = None
+    effective_order: Literal["rows", "always", "never"] = "rows"  # sentence BLEU stops at the longest n-gram there is
+
+    def resolve(self, langs: tuple[str, str]) -> Bleu:
+        if self.tokenize != "auto":
+            return self
+        return replace(self, tokenize=_BY_LANGUAGE.get(langs[1].split("-")[0].split("_")[0], "13a"))
+
+    def sacrebleu(self) -> Any:
+        from sacrebleu.metrics.bleu import BLEU
+
+        try:
+            return BLEU(
+                tokenize=None if self.tokenize == "auto" else self.tokenize,
+                lowercase=self.lowercase, smooth_method=self.smooth, smooth_value=self.smooth_value, force=True,
+            )
+        except (ImportError, RuntimeError) as fault:
+            raise MissingExtra(f"the tokenizer {self.tokenize} ({fault})", "cjk") from fault
+
+    def reduce(self, totals: FloatArray) -> FloatArray:
+        return self._bleu(totals, self.effective_order == "always")
+
+    def reduce_rows(self, stats: FloatArray) -> FloatArray:
+        return self._bleu(stats, self.effective_order != "never")
+
+    def _bleu(self, totals: FloatArray, effective: bool) -> FloatArray:
+        """(..., 2 + 2·4) lengths, matches, counts → (..., outputs)."""
+        hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
+        match, count = totals[..., 2:6].copy(), totals[..., 6:10].copy()  # (..., 4)
+        none = ~(match > 0).any(axis=-1)
+        value = _SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+        if self.smooth == "add-k":
+            match[..., 1:] += value
+            count[..., 1:] += value
+        seen = np.logical_and.accumulate(count > 0, axis=-1)  # orders up to the first that has no n-gram
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision = np.where(seen, match / count, 0.0)
+            missed = seen & (match == 0)
+            if self.smooth == "exp":
+                precision = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * count), precision)
+            elif self.smooth == "floor":
+                precision = np.where(missed, value / count, precision)
+            brevity = np.where(hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0)
+            order = np.maximum(seen.sum(axis=-1), 1) if effective else 4
+            used = np.arange(4) < np.expand_dims(order, -1)
+            mean = np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
+        score = np.where(none, 0.0, brevity * mean)
+        precision = np.where(none[..., None], 0.0, 100 * precision)
+        return np.concatenate([score[..., None], precision, brevity[..., None]], axis=-1)
+
+
+@dataclass(frozen=True)
+class Chrf(Surface):
+    """chrF (Popović 2015) as sacrebleu computes it."""
+
+    name = "chrf"
+    summary = "character n-gram F-score (sacrebleu)"
+
+    char_order: int = 6
+    word_order: int = 0
+    beta: int = 2
+    lowercase: bool = False
+    whitespace: bool = False
+    eps_smoothing: bool = False
+
+    def sacrebleu(self) -> Any:
+        from sacrebleu.metrics.chrf import CHRF
+
+        return CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta, lowercase=self.lowercase,
+                    whitespace=self.whitespace, eps_smoothing=self.eps_smoothing)
+
+    def reduce(self, totals: FloatArray) -> FloatArray:
+        hyp, ref, match = (totals[..., i::3] for i in range(3))  # each (..., orders)
+        factor = float(self.beta) ** 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision = np.where(hyp > 0, match / hyp, 1e-16)
+            recall = np.where(ref > 0, match / ref, 1e-16)
+            if self.eps_smoothing:
+                bottom = factor * precision + recall
+                each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
+                return np.asarray(100 * each.mean(axis=-1, keepdims=True))
+            both = (hyp > 0) & (ref > 0)
+            orders = both.sum(axis=-1)
+            p = np.where(orders > 0, np.where(both, precision, 0.0).sum(axis=-1) / orders, 0.0)
+            r = np.where(orders > 0, np.where(both, recall, 0.0).sum(axis=-1) / orders, 0.0)
+            score = np.where(p + r > 0, (1 + factor) * p * r / (factor * p + r), 0.0)
+        return np.asarray(100 * score[..., None])
+
+
+@dataclass(frozen=True)
+class ChrfPlusPlus(Chrf):
+    """chrF++ (Popović 2017): chrF with word unigrams and bigrams."""
+
+    name = "chrf++"
+    summary = "chrF with word unigrams and bigrams (sacrebleu)"
+
+    word_order: int = 2
+
+
+@dataclass(frozen=True)
+class Ter(Surface):
+    """Translation edit rate (Snover et al. 2006) as sacrebleu computes it; an error rate, lower is better."""
+
+    name = "ter"
+    summary = "edits per reference word (sacrebleu)"
+    higher_is_better = False
+    range = (0.0, float("inf"))
+
+    normalized: bool = False
+    no_punct: bool = False
+    asian_support: bool = False
+    case_sensitive: bool = False
+
+    def sacrebleu(self) -> Any:
+        from sacrebleu.metrics.ter import TER
+
+        return TER(normalized=self.normalized, no_punct=self.no_punct, asian_support=self.asian_support,
+                   case_sensitive=self.case_sensitive)
+
+    def reduce(self, totals: FloatArray) -> FloatArray:
+        edits, length = totals[..., 0], totals[..., 1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = np.where(length > 0, edits / length, np.where(edits > 0, 1.0, 0.0))
+        return np.asarray(100 * rate[..., None])

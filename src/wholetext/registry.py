@@ -1,0 +1,175 @@
+"""Names → metrics: lazy built-ins, plug-ins by entry point, aliases; spec strings become scorers and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from wholetext.errors import SpecError, did_you_mean
+from wholetext.spec import Call, Spec, Value, caret, parse
+from wholetext.types import Metric
+from wholetext.views import VIEWS, Cut
+
+ENTRY_POINTS = "wholetext.metrics"
+
+BUILTIN: Mapping[str, str] = {
+    "bleu": "wholetext.metrics.surface:Bleu",
+    "chrf": "wholetext.metrics.surface:Chrf",
+    "chrf++": "wholetext.metrics.surface:ChrfPlusPlus",
+    "ter": "wholetext.metrics.surface:Ter",
+    "rouge": "wholetext.metrics.rouge:Rouge",
+}
+
+ALIASES: Mapping[str, str] = {
+    "d-bleu": "whole:bleu",
+    "d-chrf": "whole:chrf",
+    "rouge-1": "rouge(kind=1)",
+    "rouge-2": "rouge(kind=2)",
+    "rouge-l": "rouge(kind=L)",
+}
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A metric under a view: what a spec string names."""
+
+    view: Cut
+    metric: Metric
+
+    @property
+    def spec(self) -> str:
+        """Canonical spec string: defaults left out, reads back as the same scorer."""
+        args = _arguments(self.metric)
+        model, revision = args.pop("model", None), args.pop("revision", None)
+        view = Call(self.view.name, _arguments(self.view))
+        return str(Spec(
+            metric=Call(self.metric.name, args),
+            view=None if str(view) == self.metric.view else view,
+            model=str(model) if model else None,
+            revision=str(revision) if revision else None,
+        ))
+
+
+def names() -> list[str]:
+    """Every metric and alias that can be used, sorted."""
+    return sorted({*BUILTIN, *ALIASES, *_plugins()})
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class behind a metric's name (not an alias)."""
+    where = BUILTIN.get(name) or _plugins().get(name)
+    if where is None:
+        known = names()
+        raise SpecError(f"there is no metric {name!r}",
+                        next=did_you_mean(name, known) or f"`wholetext list` shows all: {', '.join(known)}")
+    module, _, attribute = where.partition(":")
+    try:
+        found: object = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as fault:
+        raise SpecError(f"the metric {name!r} cannot be loaded from {where} ({fault})",
+                        next="reinstall the package that provides it") from fault
+    if not (isinstance(found, type) and issubclass(found, Metric)) or not hasattr(found, "__dataclass_fields__"):
+        raise SpecError(f"{where} is not a metric", next="a metric is a frozen dataclass deriving from Metric")
+    return found
+
+
+def scorer(text: str) -> Scorer:
+    """Read a spec string (aliases expanded) into a view and a metric."""
+    spec = expand(parse(text))
+    if spec.metric.name in VIEWS:
+        raise caret(text, len(text), f"{spec.metric.name!r} is a view and needs a metric", f"e.g. {spec.metric}:chrf")
+    kind = metric_class(spec.metric.name)
+    args = dict(spec.metric.args)
+    fields = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for key, value in (("model", spec.model), ("revision", spec.revision)):
+        if value is not None:
+            if key not in fields:
+                raise caret(text, text.find("@"), f"{spec.metric.name} takes no model")
+            args[key] = value
+    metric = _build(kind, args, text)
+    view = spec.view or parse(f"{kind.view}:x").view or Call("sentence")
+    if view.name not in VIEWS:
+        raise caret(text, 0, f"there is no view {view.name!r}", did_you_mean(view.name, list(VIEWS))
+                    or f"views: {', '.join(VIEWS)}")
+    return Scorer(_build(VIEWS[view.name], dict(view.args), text), metric)
+
+
+def expand(spec: Spec) -> Spec:
+    """Replace an alias by what it stands for; arguments, view and model given beside it win."""
+    if spec.metric.name not in ALIASES:
+        return spec
+    base = expand(parse(ALIASES[spec.metric.name]))
+    return Spec(
+        metric=Call(base.metric.name, {**base.metric.args, **spec.metric.args}),
+        view=spec.view or base.view,
+        model=spec.model or base.model,
+        revision=spec.revision if spec.model else spec.revision or base.revision,
+    )
+
+
+def parameters(kind: type) -> dict[str, tuple[object, Value]]:
+    """Field name → (type, default) of a metric or view class."""
+    hints = typing.get_type_hints(kind)
+    return {f.name: (hints[f.name], _default(f)) for f in dataclasses.fields(kind)}
+
+
+def _plugins() -> dict[str, str]:
+    return {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
+
+
+T = typing.TypeVar("T")
+
+
+def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
+    known = parameters(kind)
+    for key, value in args.items():
+        found = re.search(rf"\b{re.escape(key)}\s*=", text)
+        at = found.start() if found else 0
+        if key not in known:
+            raise caret(text, at, f"{getattr(kind, 'name', kind.__name__)} has no argument {key!r}",
+                        did_you_mean(key, list(known)) or f"arguments: {', '.join(known) or 'none'}")
+        args[key] = _checked(known[key][0], key, value, (text, at))
+    try:
+        return kind(**args)
+    except SpecError as fault:
+        raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
+
+
+def _checked(hint: object, key: str, value: Value, place: tuple[str, int]) -> Value:
+    """The value as the field's type, or an error under the argument."""
+    options = typing.get_args(hint) if typing.get_origin(hint) is not None else (hint,)
+    literals = [o for o in options if not isinstance(o, type)] if typing.get_origin(hint) is typing.Literal else []
+    if literals:
+        match = [o for o in literals if str(o).lower() == str(value).lower()]
+        if not match:
+            raise caret(*place, f"{key} is one of {', '.join(map(str, literals))}; got {value!r}",
+                        did_you_mean(str(value), [str(o) for o in literals]))
+        return typing.cast(Value, match[0])
+    if value is None and type(None) in options:
+        return None
+    if float in options and isinstance(value, int) and not isinstance(value, bool) and int not in options:
+        return float(value)
+    if str in options and not isinstance(value, str):
+        return str(value)
+    if not any(isinstance(o, type) and type(value) is o for o in options):
+        wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not type(None))
+        raise caret(*place, f"{key} takes {wanted}; got {value!r}")
+    return value
+
+
+def _default(field: dataclasses.Field[typing.Any]) -> Value:
+    return typing.cast(Value, None if field.default is dataclasses.MISSING else field.default)
+
+
+def _arguments(made: object) -> dict[str, Value]:
+    """The arguments of a metric or view that differ from their defaults."""
+    return {
+        f.name: getattr(made, f.name)
+        for f in dataclasses.fields(made)  # type: ignore[arg-type]
+        if getattr(made, f.name) != _default(f)
+    }

@@ -1,0 +1,164 @@
+"""Results ⇄ run folder: what `score` leaves behind and every later verb reads, without loading a model."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import RunError
+from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
+from wholetext.version import __version__
+
+FORMAT = 1
+LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Everything one run produced: spec → system → Scores, with the texts and the warnings."""
+
+    corpus: Corpus
+    outputs: tuple[Output, ...]
+    scores: Mapping[str, Mapping[str, Scores]]
+    warnings: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(output.system for output in self.outputs)
+
+    def __getitem__(self, spec: str) -> Mapping[str, Scores]:
+        return self.scores[spec]
+
+
+def write_run(results: Results, folder: Path) -> None:
+    """Write a run folder; it appears whole or not at all, and an older run of that name is replaced."""
+    if folder.exists() and not (folder / "run.json").exists() and any(folder.iterdir()):
+        raise RunError("the folder exists and is not a run folder", where=str(folder), next="choose another --out")
+    fresh = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    _write_lines(fresh / "texts.jsonl", _texts(results))
+    _write_lines(fresh / "results.jsonl", _lines(results))
+    metrics = []
+    for i, (spec, by_system) in enumerate(results.scores.items()):
+        arrays: dict[str, Any] = {}
+        for j, scores in enumerate(by_system.values()):
+            rows = scores.rows
+            arrays |= {f"{j}.stats": scores.stats, f"{j}.doc": rows.doc, f"{j}.start": rows.start}
+            arrays |= {f"{j}.stop": rows.stop, f"{j}.weight": rows.weight}
+            arrays |= {} if scores.lost is None else {f"{j}.lost": scores.lost}
+        np.savez_compressed(fresh / f"stats{i}.npz", **arrays)
+        details = [list(scores.details) for scores in by_system.values()]
+        if any(details):
+            (fresh / f"details{i}.json").write_text(json.dumps(details, ensure_ascii=False), "utf-8")
+        first = next(iter(by_system.values()))
+        metrics.append({
+            "spec": spec, "systems": list(by_system), "details": any(details), "outputs": first.outputs,
+            "higher_is_better": first.higher_is_better, "range": [str(bound) for bound in first.range],
+            "signatures": [dict(scores.signature) for scores in by_system.values()],
+        })
+    head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
+            "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts}
+    (fresh / "run.json").write_text(json.dumps(head, ensure_ascii=False, indent=1), "utf-8")
+    older = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    if folder.exists():
+        folder.rename(older)
+    fresh.rename(folder)
+    shutil.rmtree(older, ignore_errors=True)
+
+
+def read_run(folder: Path, metric_of: Callable[[str], Metric]) -> Results:
+    """Read a run folder; ``metric_of`` gives the metric behind a spec (its ``reduce`` turns statistics into scores)."""
+    try:
+        head = json.loads((folder / "run.json").read_text("utf-8"))
+        if head["format"] != FORMAT:
+            raise RunError(f"it has format {head['format']}, this version reads {FORMAT}", where=str(folder),
+                           next="score again with this version")
+        corpus, outputs = _read_texts(folder / "texts.jsonl", head)
+        scores = {}
+        for i, entry in enumerate(head["metrics"]):
+            scores[entry["spec"]] = _read_metric(folder, i, entry, metric_of(entry["spec"]), corpus)
+        return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"])
+    except FileNotFoundError as fault:
+        raise RunError(f"{Path(fault.filename).name} is missing", where=str(folder),
+                       next="give a folder that `wholetext score --out` wrote") from None
+    except (KeyError, ValueError, TypeError, IndexError, OSError, zipfile.BadZipFile) as fault:
+        raise RunError(f"the run folder is damaged ({type(fault).__name__}: {fault})", where=str(folder),
+                       next="score again") from fault
+
+
+def _read_metric(
+    folder: Path, i: int, entry: dict[str, Any], metric: Metric, corpus: Corpus
+) -> dict[str, Scores]:
+    docs = tuple(doc.id for doc in corpus.docs)
+    sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
+    path = folder / f"details{i}.json"
+    details = json.loads(path.read_text("utf-8")) if entry["details"] else [[] for _ in entry["systems"]]
+    found = {}
+    with np.load(folder / f"stats{i}.npz", allow_pickle=False) as arrays:
+        for j, system in enumerate(entry["systems"]):
+            columns = [arrays[f"{j}.{name}"] for name in ("doc", "start", "stop", "weight")]
+            found[system] = Scores(
+                metric=entry["spec"], system=system, rows=Rows(docs, sizes, *columns), stats=arrays[f"{j}.stats"],
+                reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=tuple(entry["outputs"]),
+                higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
+                signature=Signature(entry["signatures"][j]), details=tuple(details[j]),
+                lost=arrays.get(f"{j}.lost"),
+            )
+    return found
+
+
+def _texts(results: Results) -> Iterator[dict[str, Any]]:
+    for doc in results.corpus.docs:
+        yield {"doc": doc.id, "src": doc.src, "refs": dict(doc.refs), "meta": dict(doc.meta),
+               "outputs": {output.system: output.docs[doc.id] for output in results.outputs}}
+
+
+def _read_texts(path: Path, head: dict[str, Any]) -> tuple[Corpus, tuple[Output, ...]]:
+    docs = []
+    outputs: dict[str, dict[str, tuple[str, ...]]] = {system: {} for system in head["systems"]}
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            src = None if entry["src"] is None else tuple(entry["src"])
+            refs = {name: tuple(text) for name, text in entry["refs"].items()}
+            docs.append(Document(entry["doc"], src, refs, entry["meta"]))
+            for system, text in entry["outputs"].items():
+                outputs[system][entry["doc"]] = tuple(text)
+    langs = (head["langs"][0], head["langs"][1])
+    return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())
+
+
+def _lines(results: Results) -> Iterator[dict[str, Any]]:
+    """One line per score: numbers as numbers, undefined ones as null."""
+    for spec, by_system in results.scores.items():
+        for system, scores in by_system.items():
+            for level in LEVELS:
+                table = scores.table(level)
+                for i, values in enumerate(table):
+                    line: dict[str, Any] = {"metric": spec, "system": system, "level": level}
+                    if level == "row":
+                        row = scores.rows[i]
+                        line |= {"doc": row.doc, "start": row.start, "stop": row.stop}
+                    elif level == "doc":
+                        line |= {"doc": scores.rows.docs[i]}
+                    numbers = [None if np.isnan(value) else float(value) for value in values]
+                    line |= {"score": numbers[0], **dict(zip(scores.outputs[1:], numbers[1:]))}
+                    if level == "corpus":
+                        line |= {"signature": str(scores.signature)}
+                    yield line
+
+
+def _write_lines(path: Path, lines: Iterator[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for line in lines:
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")

@@ -1,0 +1,235 @@
+"""Views: how a document is cut into rows, and which text each row's request sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from wholetext.errors import AlignmentError, SpecError
+from wholetext.types import Document, Request, View
+
+Span = tuple[int, int, float]  # start, stop, weight
+Joiner = Literal["auto", "space", "none"]
+UNSPACED = frozenset({"zh", "ja", "th"})  # languages written without spaces between sentences
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Which sides of a document a metric sees, and the languages that decide how they are joined."""
+
+    langs: tuple[str, str] = ("", "")
+    src: bool = False
+    refs: tuple[str, ...] = ()
+    context_refs: tuple[str, ...] = ()  # where reference context for the hypothesis may come from
+    count: Callable[[Request], int] | None = None  # content tokens of a request, for token budgets
+
+
+def glue_for(lang: str, joiner: Joiner) -> str:
+    """What joins segments of a language: nothing for zh, ja and th, else a space."""
+    if joiner == "auto":
+        return "" if lang.lower().replace("_", "-").split("-")[0] in UNSPACED else " "
+    return " " if joiner == "space" else ""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What all views share: spans of segments become windows of every side."""
+
+    name: ClassVar[str]
+    per_system: ClassVar[bool] = False  # whether the spans depend on the output's text
+
+    joiner: Joiner = "auto"
+
+    def spans(self, size: int) -> list[Span]:
+        """(start, stop, weight) of each row of a document with ``size`` segments."""
+        return [(i, i + 1, 1.0) for i in range(size)]
+
+    def cut(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> tuple[list[Span], list[Request]]:
+        """The rows of a document and one request for each."""
+        self.check(doc, hyp, sides)
+        spans = self.spans(len(doc))
+        return spans, [self.window(doc, hyp, sides, (start, stop)) for start, stop, _ in spans]
+
+    def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
+        """Every side must have the document's number of segments."""
+        for side, text in {"output": hyp, **{f"reference {name}": doc.refs[name] for name in sides.refs}}.items():
+            if len(text) != len(doc):
+                raise AlignmentError(
+                    f"the {side} has {len(text)} segments, the document {len(doc)}",
+                    where=f"document {doc.id}",
+                    next="line them up with `wholetext align`, or use a whole: view, which needs no segments",
+                )
+
+    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
+        """Segments ``at`` of every side, all of them scored."""
+        part = slice(*at)
+        source, target = (glue_for(lang, self.joiner) for lang in sides.langs)
+        return Request(
+            hyp=(_all(hyp[part], target),),
+            src=_all(doc.src[part], source) if sides.src and doc.src is not None else None,
+            refs=tuple(_all(doc.refs[name][part], target) for name in sides.refs),
+        )
+
+
+def _all(parts: tuple[str, ...], glue: str) -> View:
+    return View(parts, (0, len(parts)), glue)
+
+
+@dataclass(frozen=True)
+class Sentence(Cut):
+    """Each segment by itself."""
+
+    name: ClassVar[str] = "sentence"
+
+
+@dataclass(frozen=True)
+class Context(Cut):
+    """Each segment scored alone but read with its neighbours (Vernikos et al. 2022, §3).
+
+    The hypothesis borrows the reference's context where there is one (``hyp=ref``), else its own.
+    """
+
+    name: ClassVar[str] = "context"
+
+    prev: int = 2
+    next: int = 0
+    hyp: Literal["auto", "ref", "own"] = "auto"
+
+    def __post_init__(self) -> None:
+        if self.prev < 0 or self.next < 0:
+            raise SpecError(f"context(prev={self.prev},next={self.next}): context sizes cannot be negative")
+
+    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
+        i = at[0]
+        begin, end = max(0, i - self.prev), min(len(doc), i + 1 + self.next)
+        source, target = (glue_for(lang, self.joiner) for lang in sides.langs)
+
+        def around(segment: str, stream: tuple[str, ...], glue: str) -> View:
+            return View((*stream[begin:i], segment, *stream[i + 1 : end]), (i - begin, i - begin + 1), glue)
+
+        streams = [doc.refs[name] for name in self._lenders(sides)] or [hyp]
+        hyps = tuple(around(hyp[i], stream, target) for stream in streams)
+        return Request(
+            hyp=hyps[:1] if len(set(hyps)) == 1 else hyps,
+            src=around(doc.src[i], doc.src, source) if sides.src and doc.src is not None else None,
+            refs=tuple(around(doc.refs[name][i], doc.refs[name], target) for name in sides.refs),
+        )
+
+    def _lenders(self, sides: Sides) -> tuple[str, ...]:
+        """Names of the references whose context the hypothesis borrows; none = its own."""
+        if self.hyp == "own":
+            return ()
+        if self.hyp == "ref" and not (sides.refs or sides.context_refs):
+            raise SpecError("context(hyp=ref) needs a reference, and there is none", next="use context(hyp=own)")
+        return sides.refs or (sides.context_refs[:1] if self.hyp == "ref" else ())
+
+
+@dataclass(frozen=True)
+class Slide(Cut):
+    """A window of ``size`` segments moved by ``step`` (SLIDE: Raunak et al. 2024, §3), or of up to ``tokens`` tokens.
+
+    ``partial``: what becomes of text that fills no window: dropped, a window of its own, or one weighted by length.
+    ``remainder``: whether that last window starts where the next one would (strided) or holds only uncovered segments.
+    """
+
+    name: ClassVar[str] = "slide"
+
+    size: int | None = None
+    step: int | None = None  # windows side by side unless given
+    partial: Literal["drop", "include", "weighted"] = "drop"
+    remainder: Literal["strided", "uncovered"] = "strided"
+    tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.size is None) == (self.tokens is None):
+            raise SpecError("slide needs a window: size=segments or tokens=budget, one of them",
+                            next="e.g. slide(size=6,step=6):… or slide(tokens=500):…")
+        if self.size is not None and self.step is None:
+            object.__setattr__(self, "step", self.size)
+        if min(self.size or 1, self.tokens or 1, self.step or 1) < 1:
+            raise SpecError("slide(size=…,step=…,tokens=…) must be at least 1")
+        if self.size is not None and self.step is not None and self.step > self.size:
+            raise SpecError(f"slide(size={self.size},step={self.step}) would skip segments",
+                            next=f"choose a step of at most {self.size}")
+
+    @property
+    def per_system(self) -> bool:  # type: ignore[override]  # token budgets depend on the output's text
+        return self.tokens is not None
+
+    def spans(self, size: int) -> list[Span]:
+        window, step = self.size or 1, self.step or 1
+        count = (size - window) // step + 1 if size >= window else 0
+        bounds = [(i * step, i * step + window) for i in range(count)]
+        left = (size - window) % step if count else size
+        if left and self.partial != "drop":
+            bounds.append((count * step if self.remainder == "strided" else size - left, size))
+        return [(a, b, float(b - a) if self.partial == "weighted" else 1.0) for a, b in bounds]
+
+    def cut(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> tuple[list[Span], list[Request]]:
+        if self.tokens is None:
+            return super().cut(doc, hyp, sides)
+        self.check(doc, hyp, sides)
+        if sides.count is None:
+            raise SpecError("slide(tokens=…) counts a model's tokens, and this metric has no model",
+                            next="use slide(size=…) instead")
+        sizes = [sides.count(self.window(doc, hyp, sides, (i, i + 1))) for i in range(len(doc))]
+        spans = [(a, b, float(b - a)) for a, b in token_windows(sizes, self.tokens, self.step)]
+        return spans, [self.window(doc, hyp, sides, (start, stop)) for start, stop, _ in spans]
+
+
+def token_windows(sizes: Sequence[int], budget: int, step: int | None) -> list[tuple[int, int]]:
+    """Greedy windows of at most ``budget`` tokens, at least one segment each (SLIDE, appendix A.2)."""
+    windows, start = [], 0
+    while start < len(sizes):
+        stop, used = start + 1, sizes[start]
+        while stop < len(sizes) and used + sizes[stop] <= budget:
+            used += sizes[stop]
+            stop += 1
+        windows.append((start, stop))
+        if stop == len(sizes):
+            break
+        start = stop if step is None else min(start + step, stop)
+    return windows
+
+
+@dataclass(frozen=True)
+class Paragraph(Cut):
+    """Blocks of ``size`` consecutive segments (Deutsch et al. 2023, §3); the last one may be shorter."""
+
+    name: ClassVar[str] = "paragraph"
+
+    size: int = 5
+    partial: Literal["include", "drop"] = "include"
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise SpecError(f"paragraph(size={self.size}) must be at least 1")
+
+    def spans(self, size: int) -> list[Span]:
+        stops = [(a, min(a + self.size, size)) for a in range(0, size, self.size)]
+        return [(a, b, 1.0) for a, b in stops if self.partial == "include" or b - a == self.size]
+
+
+@dataclass(frozen=True)
+class Whole(Cut):
+    """The whole document at once; sides may have different numbers of segments."""
+
+    name: ClassVar[str] = "whole"
+
+    def spans(self, size: int) -> list[Span]:
+        return [(0, size, 1.0)]
+
+    def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
+        """Nothing to check: segments need not line up."""
+
+    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
+        source, target = (glue_for(lang, self.joiner) for lang in sides.langs)
+        return Request(
+            hyp=(_all(hyp, target),),
+            src=_all(doc.src, source) if sides.src and doc.src is not None else None,
+            refs=tuple(_all(doc.refs[name], target) for name in sides.refs),
+        )
+
+
+VIEWS: Mapping[str, type[Cut]] = {view.name: view for view in (Sentence, Context, Slide, Paragraph, Whole)}

@@ -1,0 +1,46 @@
+"""Fixtures that every test may use: the real data beside the project, frozen oracle files, a cache of one's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def data_folder() -> Path | None:
+    """The folder of real human judgments, or None where it is not there."""
+    given = os.environ.get("WHOLETEXT_DATA")
+    folder = Path(given) if given else ROOT.parent / "shared" / "data"
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    folder = data_folder()
+    if folder is None:
+        pytest.skip("the real evaluation data is not beside the project (set WHOLETEXT_DATA)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    """The full golden folder; what default tests need of it is copied into tests/oracle."""
+    given = os.environ.get("WHOLETEXT_GOLDEN")
+    folder = Path(given) if given else ROOT.parent / "shared" / "golden"
+    if not folder.is_dir():
+        pytest.skip("the golden outputs are not beside the project (set WHOLETEXT_GOLDEN)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def oracle() -> Path:
+    return ROOT / "tests" / "oracle"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the user's cache."""
+    monkeypatch.setenv("WHOLETEXT_CACHE", str(tmp_path_factory.mktemp("cache") / "cache.sqlite"))
