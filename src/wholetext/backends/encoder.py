@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wholetext.backends.hub import Located, loading
+from wholetext.backends.hub import Located, loading, locate
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.tokenizer import Tokenizer
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.types import OutOfMemory
+from wholetext.types import OutOfMemory, Run
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "int8": "float32"}
 INT8 = "int8 rounds the weights to 8 bits: scores move, and systems that are close may change places"
@@ -46,17 +46,28 @@ def pick_device(wanted: str) -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
+def open_encoder(run: Run, model: str, revision: str, top: int | None = None) -> Encoder:
+    """The encoder by hub name or folder, shared by everything in the process that uses it."""
+    precision = Precision(run.device, run.dtype)
+    if run.dtype == "int8":
+        run.warn(INT8)
+
+    def make() -> Encoder:
+        located = locate(model, revision)
+        tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
+        return Encoder(located, tokenizer, precision, top)
+
+    return run.resource(("encoder", model, revision, precision, top), make)
+
+
 class Encoder:
     """A model that turns ids into hidden states. ``top`` is the last layer that is needed (None: all)."""
 
     def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision, top: int | None = None,
                  build: Callable[[], Any] | None = None) -> None:  # fmt: skip
-        self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
-        self.device = pick_device(precision.device)
         if precision.dtype not in DTYPES:
             raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
-        if precision.dtype == "int8" and self.device != "cpu":
-            raise ModelError(f"int8 runs on the CPU only, not on {self.device}", next="use --device cpu, or --dtype bf16")
+        self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
         self._build = build or self._pretrained
         self._model: Any = None
 
@@ -65,21 +76,29 @@ class Encoder:
         return f"{self.located.id}/{self.precision.dtype}"
 
     @property
+    def device(self) -> str:
+        return pick_device(self.precision.device)
+
+    @property
     def model(self) -> Any:
         """The transformers model, loaded when it is first needed."""
         if self._model is None:
+            if self.precision.dtype == "int8" and self.device != "cpu":
+                raise ModelError(f"int8 runs on the CPU only, not on {self.device}",
+                                 next="use --device cpu, or --dtype bf16")
             self._model = self._prepare(self._build())
         return self._model
 
     def hidden(self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None) -> tuple[tuple[Any, ...], Any]:
         """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens."""
         torch = torch_module()
+        model, device = self.model, self.device
         with torch.inference_mode(), memory():
-            ids = torch.tensor(pad(sequences, self.tokenizer.pad), device=self.device)  # (batch, tokens)
-            lengths = torch.tensor([len(ids) for ids in sequences], device=self.device)
-            mask = torch.arange(ids.shape[1], device=self.device)[None, :] < lengths[:, None]  # (batch, tokens)
-            more = {} if types is None else {"token_type_ids": torch.tensor(pad(types, 1), device=self.device)}
-            output = self.model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
+            ids = torch.tensor(pad(sequences, self.tokenizer.pad), device=device)  # (batch, tokens)
+            lengths = torch.tensor([len(ids) for ids in sequences], device=device)
+            mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]  # (batch, tokens)
+            more = {} if types is None else {"token_type_ids": torch.tensor(pad(types, 1), device=device)}
+            output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
         return output.hidden_states, mask
 
     def _pretrained(self) -> Any:
@@ -92,7 +111,7 @@ class Encoder:
         except Exception as fault:  # transformers raises whatever the broken file caused
             first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
             raise ModelError(f"its weights cannot be loaded ({first[:200]})", where=str(folder),
-                             next="check the folder with `wholetext models verify`, or fetch the model again") from fault
+                             next="check it with `wholetext models verify`, or fetch it again") from fault
         return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
 
     def _prepare(self, model: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -128,6 +128,13 @@ def _text(parts: Parts, markers: Markers, length: int) -> int:
     for context in parts.after:
         flags += gap + [True] * len(context)
     return sum(flags[:length])
+
+
+def together(fits: Iterable[Fit]) -> Fit:
+    """The sum over all sequences of a request."""
+    found = list(fits)
+    return Fit(sum(fit.tokens for fit in found), sum(fit.special for fit in found),
+               sum(fit.lost_context for fit in found), sum(fit.lost_focus for fit in found))
 
 
 def pad(sequences: Sequence[Ids], filler: int) -> list[list[int]]:

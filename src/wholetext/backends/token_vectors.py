@@ -15,12 +15,13 @@ from wholetext.types import Fit, View
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Unit vectors of a view's tokens; ``scored`` marks those of the scored segments, ``marker`` the special ids."""
+    """Unit vectors of a view's tokens, and which of them are scored, markers, or the scored segments' own markers."""
 
     vectors: NDArray[np.float32]  # (tokens, width)
     ids: NDArray[np.int64]  # (tokens,)
     scored: NDArray[np.bool_]  # (tokens,)
     marker: NDArray[np.bool_]  # (tokens,)
+    own: NDArray[np.bool_]  # (tokens,) the opening marker, and the one that closes the scored segments
 
 
 class TokenVectors:
@@ -47,5 +48,6 @@ class TokenVectors:
             ids = np.array(layout.ids, dtype=np.int64)[keep]
             scored = (keep >= layout.start) & (keep < layout.stop)
             marker = ~scored & np.isin(ids, list(special))
-            found.append(Tokens(row[keep].copy(), ids, scored, marker))
+            own = ~scored & np.isin(keep, layout.kept(markers=True))
+            found.append(Tokens(row[keep].copy(), ids, scored, marker, own))
         return found

@@ -15,7 +15,7 @@ FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub reposi
 # position ids begin after the padding id in these
 OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "xmod",
                     "data2vec-text", "roberta-prelayernorm"})  # fmt: skip
-BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # a word's id depends on the space before it
+BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # a space before a word changes its id
 _MEMO = 200_000  # texts whose ids are kept
 
 
