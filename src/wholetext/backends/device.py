@@ -45,8 +45,8 @@ def choose_device(wanted: str) -> str:
     return wanted
 
 
-def prepared(model: Any, device: str, dtype: str) -> Any:
-    """A model ready to be run: no dropout, no gradients, on its device, in its precision.
+def prepared(model: Any, device: str, dtype: str, *, cast: bool = True) -> Any:
+    """A model ready to be run: no dropout, no gradients, on its device, in its precision (where ``cast``).
 
     ``int8`` quantises the linear layers' weights on the CPU, with activations quantised as they come.
     """
@@ -59,7 +59,7 @@ def prepared(model: Any, device: str, dtype: str) -> Any:
             raise ModelError(f"int8 runs on the cpu, not on {device}", next="use --device cpu, or --dtype bf16")
         return pytorch.ao.quantization.quantize_dynamic(model.float(), {pytorch.nn.Linear}, dtype=pytorch.qint8)
     kinds = {"fp32": pytorch.float32, "bf16": pytorch.bfloat16, "fp16": pytorch.float16}
-    return model.to(device=device, dtype=kinds[dtype])
+    return model.to(device=device, dtype=kinds[dtype]) if cast else model.to(device=device)
 
 
 @contextmanager
