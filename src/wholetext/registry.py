@@ -23,11 +23,13 @@ BUILTIN: Mapping[str, str] = {
     "chrf++": "wholetext.metrics.surface:ChrfPlusPlus",
     "ter": "wholetext.metrics.surface:Ter",
     "rouge": "wholetext.metrics.rouge:Rouge",
+    "bertscore": "wholetext.metrics.bertscore:BertScore",
 }
 
 ALIASES: Mapping[str, str] = {
     "d-bleu": "whole:bleu",
     "d-chrf": "whole:chrf",
+    "doc-bertscore": "context(prev=2):bertscore",
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",

@@ -1,0 +1,163 @@
+"""Transformer encoders: hidden states of token sequences, on any device; weights load on first use."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wholetext.backends.hub import Located, loading, locate
+from wholetext.backends.layout import Ids, pad
+from wholetext.backends.tokenizer import Tokenizer
+from wholetext.errors import MissingExtra, ModelError
+from wholetext.types import OutOfMemory, Run
+
+DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "int8": "float32"}
+INT8 = "int8 rounds the weights to 8 bits: scores move, and systems that are close may change places"
+# encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
+STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Where a model runs and in which numbers."""
+
+    device: str = "auto"
+    dtype: str = "fp32"
+
+
+def torch_module() -> Any:
+    """torch, or how to get it."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("torch", "models") from None
+    return torch
+
+
+def pick_device(wanted: str) -> str:
+    """``auto`` becomes cuda, mps or cpu, whichever is there first."""
+    torch = torch_module()
+    if wanted != "auto":
+        return wanted
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def open_encoder(run: Run, model: str, revision: str, top: int | None = None) -> Encoder:
+    """The encoder by hub name or folder, shared by everything in the process that uses it."""
+    precision = Precision(run.device, run.dtype)
+    if run.dtype == "int8":
+        run.warn(INT8)
+
+    def make() -> Encoder:
+        located = locate(model, revision)
+        tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
+        return Encoder(located, tokenizer, precision, top)
+
+    return run.resource(("encoder", model, revision, precision, top), make)
+
+
+class Encoder:
+    """A model that turns ids into hidden states. ``top`` is the last layer that is needed (None: all)."""
+
+    def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision, top: int | None = None,
+                 build: Callable[[], Any] | None = None) -> None:  # fmt: skip
+        if precision.dtype not in DTYPES:
+            raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
+        self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
+        self._build = build or self._pretrained
+        self._model: Any = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.located.id}/{self.precision.dtype}"
+
+    @property
+    def device(self) -> str:
+        return pick_device(self.precision.device)
+
+    @property
+    def model(self) -> Any:
+        """The transformers model, loaded when it is first needed."""
+        if self._model is None:
+            if self.precision.dtype == "int8" and self.device != "cpu":
+                raise ModelError(f"int8 runs on the CPU only, not on {self.device}",
+                                 next="use --device cpu, or --dtype bf16")
+            self._model = self._prepare(self._build())
+        return self._model
+
+    def hidden(self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None) -> tuple[tuple[Any, ...], Any]:
+        """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens."""
+        torch = torch_module()
+        model, device = self.model, self.device
+        with torch.inference_mode(), memory():
+            ids = torch.tensor(pad(sequences, self.tokenizer.pad), device=device)  # (batch, tokens)
+            lengths = torch.tensor([len(ids) for ids in sequences], device=device)
+            mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]  # (batch, tokens)
+            more = {} if types is None else {"token_type_ids": torch.tensor(pad(types, 1), device=device)}
+            output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
+        return output.hidden_states, mask
+
+    def _pretrained(self) -> Any:
+        import transformers
+
+        folder = self.located.path
+        try:
+            with quiet():
+                model = transformers.AutoModel.from_pretrained(str(folder), **loading(folder))
+        except Exception as fault:  # transformers raises whatever the broken file caused
+            first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
+            raise ModelError(f"its weights cannot be loaded ({first[:200]})", where=str(folder),
+                             next="check it with `wholetext models verify`, or fetch it again") from fault
+        return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
+
+    def _prepare(self, model: Any) -> Any:
+        torch = torch_module()
+        layers = getattr(getattr(model, "encoder", None), "layer", None)
+        if self.top is not None and layers is not None and model.config.model_type in STACKED:
+            model.encoder.layer = layers[: self.top]
+        model = model.eval().to(device=self.device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
+        return quantised(model) if self.precision.dtype == "int8" else model
+
+
+@contextlib.contextmanager
+def memory() -> Iterator[None]:
+    """Turn every way torch says that memory ran out into OutOfMemory."""
+    try:
+        yield
+    except MemoryError as fault:
+        raise OutOfMemory(str(fault)) from fault
+    except RuntimeError as fault:
+        text = str(fault).lower()
+        if "out of memory" in text or "can't allocate memory" in text or "not enough memory" in text:
+            raise OutOfMemory(str(fault)) from fault
+        raise
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bars and load reports from transformers while a model loads; its settings are put back."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def quantised(model: Any) -> Any:
+    """Linear layers with 8-bit weights and activations (dynamic quantisation)."""
+    import warnings
+
+    torch = torch_module()
+    with warnings.catch_warnings():  # torch announces that this will move to another package
+        warnings.simplefilter("ignore")
+        return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)

@@ -1,0 +1,143 @@
+"""Token ids of a view, built from its parts: where the scored tokens lie, and what gives way when it is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from wholetext.types import Fit
+
+Ids = tuple[int, ...]
+Truncation = Literal["context", "reference"]
+
+
+@dataclass(frozen=True)
+class Markers:
+    """A model's special ids: what opens and closes a sequence, and what stands between parts or between texts."""
+
+    opening: Ids
+    closing: Ids
+    between: Ids  # parts of one text: context and scored segment
+    pair: Ids  # two texts in one sequence (RoBERTa doubles the separator there)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One sequence for the model: ``ids[start:stop]`` are the scored tokens."""
+
+    ids: Ids
+    start: int
+    stop: int
+    fit: Fit
+
+    def kept(self, markers: bool) -> list[int]:
+        """Positions of the scored tokens, with the opening marker and the one that closes them if asked."""
+        scored = range(self.start, self.stop)
+        if not markers:
+            return list(scored)
+        closing = [self.stop] if self.stop < len(self.ids) else []
+        return [*([0] if self.start > 0 else []), *scored, *closing]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The token ids of a view: contexts before and after, part by part, and the scored tokens between them."""
+
+    before: tuple[Ids, ...]
+    scored: Ids
+    after: tuple[Ids, ...]
+
+    @property
+    def context(self) -> int:
+        """Number of context tokens."""
+        return sum(map(len, self.before)) + sum(map(len, self.after))
+
+
+def lay_out(parts: Parts, markers: Markers, limit: int, truncation: Truncation = "context") -> Layout:
+    """``opening c1 sep c2 sep scored closing`` within ``limit`` ids, by the rule of ``truncation``."""
+    if truncation == "reference":
+        return _cut_right(parts, markers, limit)
+    room = max(0, limit - len(markers.opening) - len(markers.closing))
+    fitted = fit_in(parts, room, len(markers.between))
+    ids, start = assemble(fitted, markers)
+    stop = start + len(fitted.scored)
+    text = len(fitted.scored) + fitted.context
+    return Layout(ids, start, stop, Fit(
+        tokens=len(ids), special=len(ids) - text,
+        lost_context=parts.context - fitted.context, lost_focus=len(parts.scored) - len(fitted.scored),
+    ))
+
+
+def assemble(parts: Parts, markers: Markers) -> tuple[Ids, int]:
+    """The sequence, and where its scored tokens begin."""
+    ids = [*markers.opening]
+    for context in parts.before:
+        ids += [*context, *markers.between]
+    start = len(ids)
+    ids += parts.scored
+    for context in parts.after:
+        ids += [*markers.between, *context]
+    return (*ids, *markers.closing), start
+
+
+def fit_in(parts: Parts, room: int, gap: int) -> Parts:
+    """Parts within ``room`` ids, each context costing ``gap`` more: the farthest context sentences go first (the
+    earlier one of two equally far), then the last one's outer tokens; the scored tokens only if alone too many.
+    """
+    scored = parts.scored[:room]
+    room -= len(scored)
+    before, after = list(parts.before), list(parts.after)
+    size = parts.context + gap * (len(before) + len(after))
+    while size > room and (len(before) > 1 or len(after) > 1):
+        gone = before.pop(0) if len(before) >= len(after) else after.pop()
+        size -= len(gone) + gap
+    if size > room and before:
+        kept = before[0][size - room :]
+        size -= len(before[0]) - len(kept)
+        before = [kept] if kept else []
+        size -= 0 if kept else gap
+    if size > room and after:
+        kept = after[0][: max(0, len(after[0]) - (size - room))]
+        after = [kept] if kept else []
+    return Parts(tuple(before), scored, tuple(after))
+
+
+def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
+    """As the published tools do (kept for comparison): cut on the right, whatever is there, then take for the scored
+    segment what follows the last separator that is left (SPEC A.1).
+    """
+    full, begin = assemble(parts, markers)
+    body = full[: len(full) - len(markers.closing)][: max(0, limit - len(markers.closing))]
+    ids = (*body, *markers.closing)
+    separators = [i for i, token in enumerate(ids) if token == markers.between[-1]]
+    start = separators[-2] + 1 if len(separators) > 1 else len(markers.opening)
+    kept = _text(parts, markers, len(body))
+    lost_focus = max(0, begin + len(parts.scored) - max(begin, len(body)))
+    lost_context = parts.context + len(parts.scored) - kept - lost_focus
+    return Layout(ids, start, len(ids) - len(markers.closing), Fit(len(ids), len(ids) - kept, lost_context, lost_focus))
+
+
+def _text(parts: Parts, markers: Markers, length: int) -> int:
+    """How many of the first ``length`` ids of the sequence are text, not markers."""
+    flags: list[bool] = [False] * len(markers.opening)
+    gap = [False] * len(markers.between)
+    for context in parts.before:
+        flags += [True] * len(context) + gap
+    flags += [True] * len(parts.scored)
+    for context in parts.after:
+        flags += gap + [True] * len(context)
+    return sum(flags[:length])
+
+
+def together(fits: Iterable[Fit]) -> Fit:
+    """The sum over all sequences of a request."""
+    found = list(fits)
+    return Fit(sum(fit.tokens for fit in found), sum(fit.special for fit in found),
+               sum(fit.lost_context for fit in found), sum(fit.lost_focus for fit in found))
+
+
+def pad(sequences: Sequence[Ids], filler: int) -> list[list[int]]:
+    """Sequences filled up on the right to the longest."""
+    longest = max(map(len, sequences))
+    return [[*ids, *[filler] * (longest - len(ids))] for ids in sequences]

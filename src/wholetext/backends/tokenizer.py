@@ -1,0 +1,159 @@
+"""A model's tokenizer without its weights: text to ids, the special ids, the number of tokens the model takes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
+from wholetext.errors import MissingExtra, ModelError
+from wholetext.types import View
+
+FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
+# position ids begin after the padding id in these
+OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "xmod",
+                    "data2vec-text", "roberta-prelayernorm"})  # fmt: skip
+BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # a space before a word changes its id
+_MEMO = 200_000  # texts whose ids are kept
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How texts become sequences: at most ``limit`` ids (0: what the model takes), and what is cut where."""
+
+    limit: int = 0
+    truncation: Truncation = "context"
+    strip: bool = False  # surrounding blanks go; byte-level vocabularies then see a space before the first word
+
+
+class Tokenizer:
+    """Text to ids by the model's own ``tokenizer.json``, which no version of transformers changes."""
+
+    def __init__(self, folder: Path, kind: str = "AutoTokenizer") -> None:
+        self.folder = folder
+        self.config = read_config(folder)
+        self._full = _load(folder, kind)
+        self._core = _core(folder, self._full)
+        self._memo: dict[str, Ids] = {}
+        self.pad = _id(self._full.pad_token_id, 0)
+        self.markers = self._markers()
+        self.spaced = self.config.get("model_type") in BYTE_LEVEL
+
+    def ids(self, text: str, strip: bool = False) -> Ids:
+        """The ids of a text alone, without markers."""
+        if strip:
+            text = text.strip()
+            text = f" {text}" if text and self.spaced else text
+        found = self._memo.get(text)
+        if found is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            found = self._memo[text] = self._encode(text)
+        return found
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where each id of a text comes from, as character positions."""
+        if self._core is None:
+            raise ModelError("this tokenizer does not say where its tokens come from", where=str(self.folder),
+                             next="add a tokenizer.json to the model folder")
+        return list(self._core.encode(text, add_special_tokens=False).offsets)
+
+    def decode(self, ids: Ids) -> str:
+        return str(self._full.decode(list(ids)))
+
+    def tokens(self, ids: Ids) -> list[str]:
+        """Ids as the pieces a reader can look at."""
+        return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
+
+    def parts(self, view: View, strip: bool = False) -> Parts:
+        """The ids of a view part by part; the scored segments are one text."""
+        return Parts(
+            tuple(self.ids(text, strip) for text in view.before),
+            self.ids(view.text, strip),
+            tuple(self.ids(text, strip) for text in view.after),
+        )
+
+    def layout(self, view: View, reading: Reading) -> Layout:
+        """The sequence the model sees for a view."""
+        limit = reading.limit or self.limit
+        return lay_out(self.parts(view, reading.strip), self.markers, limit, reading.truncation)
+
+    @property
+    def positions(self) -> int:
+        """Ids, markers included, for which the model has positions (0: no such bound)."""
+        bound = int(self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0)
+        offset = self.config.get("model_type") in OFFSET
+        return bound - _id(self.config.get("pad_token_id"), 1) - 1 if bound and offset else bound
+
+    @property
+    def limit(self) -> int:
+        """Ids the model takes, markers included."""
+        stated = int(min(self._full.model_max_length, 1_000_000))  # absent = a huge sentinel
+        return min(stated, self.positions or (stated if stated < 1_000_000 else 512))
+
+    def _encode(self, text: str) -> Ids:
+        if self._core is not None:
+            return tuple(self._core.encode(text, add_special_tokens=False).ids)
+        return tuple(self._full(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def _markers(self) -> Markers:
+        empty = tuple(self._full("")["input_ids"])
+        full = self._full
+        closing = [i for i in (full.sep_token_id, full.eos_token_id) if i is not None]
+        ending = 0
+        while ending < len(empty) and empty[-1 - ending] in closing:
+            ending += 1
+        opening, closed = empty[: len(empty) - ending], empty[len(empty) - ending :]
+        if not closing:
+            raise ModelError("its tokenizer has no separator token", where=str(self.folder),
+                             next="use an encoder such as BERT, RoBERTa or XLM-R")
+        both = tuple(full("", "")["input_ids"])  # RoBERTa and its kin put two separators between texts
+        return Markers(opening, closed, (closing[0],), both[len(opening) : len(both) - len(closed)])
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """A model folder's ``config.json``."""
+    path = folder / "config.json"
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as fault:
+        raise ModelError(f"its config.json cannot be read ({fault})", where=str(folder),
+                         next="give the folder of a Hugging Face model, with config.json and its tokenizer") from None
+    if not isinstance(found, dict):
+        raise ModelError("its config.json is not a JSON object", where=str(path))
+    return found
+
+
+def _load(folder: Path, kind: str) -> Any:
+    try:
+        import transformers
+    except ImportError:
+        raise MissingExtra("transformers", "models") from None
+    try:
+        return getattr(transformers, kind).from_pretrained(str(folder), local_files_only=True)
+    except Exception as fault:  # transformers raises whatever the broken file caused
+        first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
+        raise ModelError(f"its tokenizer cannot be loaded ({first[:200]})", where=str(folder),
+                         next="check that the folder holds tokenizer.json or the vocabulary files") from fault
+
+
+def _core(folder: Path, full: Any) -> Any:
+    """The fast tokenizer as its file has it, without the padding and cutting some files ask for."""
+    path = folder / "tokenizer.json"
+    if path.is_file():
+        import tokenizers
+
+        core = tokenizers.Tokenizer.from_file(str(path))
+    elif getattr(full, "is_fast", False):
+        core = full.backend_tokenizer
+    else:
+        return None
+    core.no_truncation()
+    core.no_padding()
+    return core
+
+
+def _id(value: Any, otherwise: int) -> int:
+    return otherwise if value is None else int(value)

@@ -1,0 +1,218 @@
+"""Many systems under one metric: intervals, differences to a baseline, corrected p-values, rank clusters, power."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, get_args
+
+import numpy as np
+
+from wholetext.errors import MetricError, did_you_mean
+from wholetext.stats.clusters import cluster_ranks
+from wholetext.stats.lineup import Lineup, Unit, line_up
+from wholetext.stats.multiple import holm
+from wholetext.stats.power import Power, few_documents, power, standard_error
+from wholetext.stats.resample import (
+    RESAMPLES,
+    SEED,
+    TRIALS,
+    Interval,
+    bootstrap,
+    bootstrap_p,
+    interval,
+    randomization_p,
+)
+from wholetext.types import FloatArray, Scores, Signature
+
+Test = Literal["randomization", "bootstrap", "bootstrap-centred"]
+Verdict = Literal["baseline", "better", "worse", "open"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One system in a comparison. NaN = undefined; ``rank`` is None where the score is."""
+
+    system: str
+    score: float
+    interval: Interval
+    delta: float  # this score less the baseline's, whichever direction is better
+    delta_interval: Interval
+    p: float  # against the baseline, uncorrected; NaN for the baseline itself
+    p_holm: float  # corrected for every comparison that was made
+    rank: int | None  # cluster: systems of one rank are not told apart
+    verdict: Verdict  # "open": these documents do not settle it
+    power: Power | None  # None for the baseline
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The outcome of ``compare``: systems best first, how they were tested, and what to be careful about."""
+
+    metric: str
+    output: str
+    higher_is_better: bool
+    baseline: str
+    standings: tuple[Standing, ...]  # best first
+    p: FloatArray  # (systems, systems) of every pair, uncorrected, in the order of ``standings``; NaN on the diagonal
+    signature: Signature  # test, unit, draws, seed …
+    warnings: tuple[str, ...]
+
+    def __getitem__(self, system: str) -> Standing:
+        for standing in self.standings:
+            if standing.system == system:
+                return standing
+        raise KeyError(system)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How to test: the arguments of ``compare`` after checking."""
+
+    test: Test
+    unit: Unit
+    draws: int
+    seed: int | None
+    alpha: float
+
+    @property
+    def resamples(self) -> int:
+        return RESAMPLES if self.test == "randomization" else self.draws
+
+    def signature(self, units: int) -> Signature:
+        return Signature({
+            "test": self.test, "unit": self.unit, "units": units, "draws": self.draws, "resamples": self.resamples,
+            "seed": "none" if self.seed is None else self.seed, "alpha": self.alpha, "correction": "holm",
+        })
+
+
+def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: Test = "randomization",
+            unit: Unit = "doc", draws: int | None = None, seed: int | None = SEED, alpha: float = 0.05,
+            output: str | None = None) -> Comparison:
+    """Compare systems scored by one metric on the same documents.
+
+    Without a ``baseline`` the best system is it. ``draws`` are those of the test (10,000 swaps, or 1,000 resamples);
+    intervals take 1,000 resamples, or the test's own where it is a bootstrap. ``seed=None`` draws anew each time.
+    p-values are Holm-corrected over the comparisons made: systems against a named baseline, or all pairs where the
+    baseline is the best system, since choosing it looked at all of them. Rank clusters always use all pairs.
+    """
+    plan = _plan(test, unit, draws, seed, alpha)
+    lineup = line_up(scores, unit, output)
+    base = _index(lineup.names, baseline)
+    samples = bootstrap(lineup.units, lineup.score, plan.resamples, seed)
+    p = _all_pairs(lineup, samples, plan)
+    corrected = _holm_pairs(p)
+    adjusted = corrected[base] if baseline is None else holm(p[base])
+    first = next(iter(scores.values()))
+    return Comparison(
+        metric=first.metric,
+        output=output or first.outputs[0],
+        higher_is_better=lineup.higher_is_better,
+        baseline=lineup.names[base],
+        standings=_standings(lineup, base, samples, (p[base], adjusted, cluster_ranks(corrected, alpha)), alpha),
+        p=p,
+        signature=plan.signature(len(lineup.units[0])),
+        warnings=_warnings(lineup, samples, plan),
+    )
+
+
+# ---------------------------------------------------------------- input
+
+
+def _plan(test: Test, unit: Unit, draws: int | None, seed: int | None, alpha: float) -> _Plan:
+    for name, value, known in (("test", test, get_args(Test)), ("unit", unit, get_args(Unit))):
+        if value not in known:
+            raise MetricError(f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}")
+    if not 0 < alpha < 1:
+        raise MetricError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
+    if draws is None:
+        draws = TRIALS if test == "randomization" else RESAMPLES
+    return _Plan(test, unit, draws, seed, alpha)
+
+
+def _index(names: tuple[str, ...], baseline: str | None) -> int:
+    if baseline is None:
+        return 0
+    if baseline not in names:
+        near = did_you_mean(baseline, list(names)) or f"the systems are {', '.join(names)}"
+        raise MetricError(f"there is no system {baseline!r} to compare with", next=near)
+    return names.index(baseline)
+
+
+# ---------------------------------------------------------------- tests
+
+
+def _all_pairs(lineup: Lineup, samples: FloatArray, plan: _Plan) -> FloatArray:
+    """(systems, systems) symmetric p-values, NaN on the diagonal."""
+    pairs = list(combinations(range(len(lineup.names)), 2))
+    if plan.test == "randomization":
+        values = randomization_p(lineup.units, lineup.score, pairs, plan.draws, plan.seed)
+    else:
+        values = bootstrap_p(samples, lineup.observed, pairs, centred=plan.test == "bootstrap-centred")
+    return _square(values, len(lineup.names))
+
+
+def _holm_pairs(p: FloatArray) -> FloatArray:
+    return _square(holm(p[np.triu_indices(len(p), 1)]), len(p))
+
+
+def _square(values: FloatArray, size: int) -> FloatArray:
+    table = np.full((size, size), np.nan)
+    table[np.triu_indices(size, 1)] = values  # the order of itertools.combinations
+    return np.where(np.isnan(table), table.T, table)
+
+
+# ---------------------------------------------------------------- outcome
+
+
+def _standings(lineup: Lineup, base: int, samples: FloatArray, tested: tuple[FloatArray, FloatArray, list[int]],
+               alpha: float) -> tuple[Standing, ...]:
+    p, adjusted, ranks = tested
+    standings = []
+    for i, name in enumerate(lineup.names):
+        delta = float(lineup.observed[i] - lineup.observed[base])
+        hint = power(lineup.documents[i], lineup.documents[base], lineup.score, alpha) if i != base else None
+        standings.append(Standing(
+            system=name,
+            score=float(lineup.observed[i]),
+            interval=interval(samples[i]),
+            delta=delta,
+            delta_interval=interval(samples[i] - samples[base]),
+            p=float(p[i]),
+            p_holm=float(adjusted[i]),
+            rank=ranks[i] if np.isfinite(lineup.observed[i]) else None,
+            verdict="baseline" if i == base else _verdict(delta, float(adjusted[i]), alpha, lineup.higher_is_better),
+            power=hint,
+        ))
+    return tuple(standings)
+
+
+def _verdict(delta: float, p: float, alpha: float, higher_is_better: bool) -> Verdict:
+    if not p <= alpha:  # NaN too
+        return "open"
+    return "better" if (delta > 0) == higher_is_better else "worse"
+
+
+def _warnings(lineup: Lineup, samples: FloatArray, plan: _Plan) -> tuple[str, ...]:
+    warnings = [
+        f"{name} has no defined score: it is not ranked"
+        for name, value in zip(lineup.names, lineup.observed) if np.isnan(value)
+    ]
+    warnings += [
+        f"{name}: {undefined} of {samples.shape[1]} resampled scores are undefined and left out of its interval"
+        for name, value, undefined in zip(lineup.names, lineup.observed, np.isnan(samples).sum(axis=1))
+        if undefined and not np.isnan(value)
+    ]
+    documents = len(lineup.documents[0])
+    few = few_documents(documents, plan.alpha)
+    if few:
+        warnings.append(few)
+    if plan.unit == "segment" and documents > 1:
+        factor = standard_error(lineup.documents[0], lineup.score) / standard_error(lineup.units[0], lineup.score)
+        warnings.append(
+            "segments were resampled as if they were independent"
+            + (f"; by document the standard error of {lineup.names[0]} is {factor:.2f} times as large"
+               if np.isfinite(factor) else "")
+        )
+    return tuple(warnings)

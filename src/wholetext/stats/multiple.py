@@ -1,0 +1,22 @@
+"""Correction for making several comparisons at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wholetext.types import FloatArray
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Step-down adjusted p-values (Holm 1979): compare each with α to keep the chance of any false alarm below α.
+
+    The i-th smallest of m is multiplied by m - i + 1 and never smaller than the one before. NaN (no test was made)
+    stays NaN and does not count among the m.
+    """
+    values = np.asarray(p, dtype=np.float64)
+    adjusted = np.full(values.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors)) if len(order) else []
+    return adjusted
