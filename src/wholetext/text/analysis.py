@@ -74,7 +74,7 @@ class Analyser(Protocol):
     layers: frozenset[Layer]
 
     def fit(self, x: str) -> Fit:
-        """Nothing is ever cut; the length in characters orders the batches."""
+        """Nothing is cut or padded, so every segment counts as one."""
         ...
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
@@ -100,6 +100,7 @@ BACKENDS: dict[str, str] = {
     "plain": "plain",
 }
 AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")
+ONLY = {"natasha": "ru", "lac": "zh", "jieba": "zh", "hanta": "de"}  # backends of one language
 EXTRAS = {"en": "en", "fr": "fr", "de": "de", "ru": "ru", "zh": "zh", "es": "es"}  # language → pip extra
 
 
@@ -126,6 +127,8 @@ def _named(lang: str, name: str, layers: frozenset[Layer]) -> Analyser:
     if backend not in BACKENDS:
         raise SpecError(f"unknown tagger {backend!r}",
                         next=did_you_mean(backend, list(BACKENDS)) or f"choose one of auto, {', '.join(BACKENDS)}")
+    if ONLY.get(backend, lang) != lang:
+        raise SpecError(f"the tagger {backend!r} reads {ONLY[backend]!r}, not {lang!r}", next="use tagger=auto")
     found = _open(backend, lang, detail, layers)
     if found is None:
         raise _nothing(lang, backend)
