@@ -23,6 +23,9 @@ BUILTIN: Mapping[str, str] = {
     "chrf++": "wholetext.metrics.surface:ChrfPlusPlus",
     "ter": "wholetext.metrics.surface:Ter",
     "rouge": "wholetext.metrics.rouge:Rouge",
+    "blonde": "wholetext.metrics.blonde:Blonde",
+    "d-blonde": "wholetext.metrics.blonde:DBlonde",
+    "blonde-plus": "wholetext.metrics.blonde:BlondePlus",
 }
 
 ALIASES: Mapping[str, str] = {
