@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.metrics.blonde_counts import CATEGORIES, DISCOURSE, NGRAMS
 from wholetext.text.categories import Profile
@@ -36,8 +37,10 @@ class Recipe:
         table = totals.reshape(*totals.shape[:-1], -1, 3)  # (..., categories + features, match|ref|sys)
         ratio = _ratios(table)  # (..., categories + features, precision|recall)
         known = ratio[..., : len(CATEGORIES), :]
+        grams = table[..., _ORDERS, :]
+        both = (grams[..., :1, 1] > 0) & (grams[..., :1, 2] > 0)  # (..., 1): neither side is empty
         for side, column in ((0, 2), (1, 1)):
-            known[..., _ORDERS, side] = self._smoothed(table[..., _ORDERS, 0], table[..., _ORDERS, column])
+            known[..., _ORDERS, side] = self._smoothed(grams[..., 0], grams[..., column], both)
         chosen = [CATEGORIES.index(name) for name in self.categories]
         total = table[..., chosen, 2:0:-1]  # (..., chosen, sys|ref): denominators of precision and recall
         overall = self._combine(known[..., chosen, :], total, self.importance)  # (..., precision|recall)
@@ -48,16 +51,16 @@ class Recipe:
         f1 = self._f1(parts[..., 0], parts[..., 1])
         return np.stack([f1, parts[..., 0], parts[..., 1]], axis=-1).reshape(*totals.shape[:-1], -1)
 
-    def _smoothed(self, match: FloatArray, count: FloatArray) -> FloatArray:
+    def _smoothed(self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]) -> FloatArray:
         """(..., 4) matches and counts of n-grams → ratios.
 
         The released code divides by 0.25·count where nothing matched, and gives 0 to orders longer than every segment;
-        the other profiles divide by the count and leave those orders undefined.
+        the other profiles divide by the count and leave those orders undefined. An empty text is never smoothed.
         """
         reference = self.profile == "reference"
         value = _SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
         seen = np.logical_and.accumulate(count > 0, axis=-1)
-        missed = seen & (match == 0)
+        missed = seen & both & (match == 0)
         weighted = count * (0.25 if reference else 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             result = match / count
@@ -67,8 +70,8 @@ class Recipe:
                 result = np.where(missed, value / weighted, result)
             elif self.smooth == "add-k":
                 longer = np.arange(match.shape[-1]) > 0
-                result = np.where(longer & seen, (match + value) / (count + value), result)
-        unseen = np.where(seen[..., :1], 0.0, np.nan) if reference else np.nan
+                result = np.where(longer & seen & both, (match + value) / (count + value), result)
+        unseen = np.where(seen[..., :1] & both, 0.0, np.nan) if reference else np.nan
         return np.where(seen, result, unseen)
 
     def _combine(self, values: FloatArray, totals: FloatArray, importance: Sequence[float]) -> FloatArray:

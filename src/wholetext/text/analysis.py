@@ -14,12 +14,14 @@ and the cache; the pipeline itself is loaded by the first ``run``.
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, NamedTuple, Protocol
 
-from wholetext.errors import MissingExtra, ModelError, SpecError, did_you_mean
+from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, did_you_mean
 from wholetext.types import Fit
 
 Layer = Literal["tag", "pos", "morph", "lemma", "entity", "sentence"]
@@ -67,19 +69,28 @@ class Analysis:
         )
 
 
-class Analyser(Protocol):
-    """A ``types.Backend[str, Analysis]`` that says which layers it fills."""
+class Analyser:
+    """A ``types.Backend[str, Analysis]`` whose analyses are kept (``types.Keeps``). Subclass it and write ``run``."""
 
     id: str  # name, version and layers: ``spacy/en_core_web_sm-3.8.0[entity,tag]``
-    layers: frozenset[Layer]
+    layers: frozenset[Layer]  # the ones it fills
 
     def fit(self, x: str) -> Fit:
         """Nothing is cut or padded, so every segment counts as one."""
-        ...
+        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         """One analysis per segment, each independent of its neighbours."""
-        ...
+        raise MetricError(f"{type(self).__name__} cannot analyse", next="write its run(batch) method")
+
+    def pack(self, output: Analysis) -> bytes:
+        columns = [*zip(*output.tokens)] if output.tokens else []
+        return zlib.compress(json.dumps([columns, output.entities, output.sentences]).encode(), 1)
+
+    def unpack(self, data: bytes) -> Analysis:
+        columns, entities, sentences = json.loads(zlib.decompress(data))
+        tokens = map(Token._make, zip(*columns))
+        return Analysis(tuple(tokens), tuple(map(Entity._make, entities)), tuple((a, b) for a, b in sentences))
 
 
 class Opener(Protocol):

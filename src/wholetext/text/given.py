@@ -18,7 +18,6 @@ from wholetext.errors import InputError
 from wholetext.text.analysis import LAYERS, Analyser, Analysis, Entity, Layer, Token
 from wholetext.text.conllu import conllu_records
 from wholetext.text.plain import locate, sentences
-from wholetext.types import Fit
 
 _COLUMNS: dict[Layer, str] = {"tag": "tags", "pos": "pos", "morph": "morph", "lemma": "lemmas", "entity": "entities",
                               "sentence": "sentences"}
@@ -31,7 +30,7 @@ def open_given(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | N
 OPENERS = {"given": open_given}
 
 
-class GivenAnalyser:
+class GivenAnalyser(Analyser):
     """Looks each segment up by its text, in a file or in every file of a folder; read by the first ``run``."""
 
     def __init__(self, path: Path, layers: frozenset[Layer] = LAYERS) -> None:
@@ -51,9 +50,6 @@ class GivenAnalyser:
                 given.update(layer for layer, column in _COLUMNS.items() if column in record)
         self.layers = layers & given
         self.id = f"given/{path.name}-{digest.hexdigest()}"
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         return [self._find(text) for text in batch]

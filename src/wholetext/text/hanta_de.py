@@ -9,7 +9,6 @@ from typing import Any
 
 from wholetext.text.analysis import Analyser, Analysis, Entity, Layer, Token
 from wholetext.text.plain import sentences, words
-from wholetext.types import Fit
 
 # Beginnings of STTS tags → universal parts of speech; the longest that fits counts.
 _POS = {"ADJ": "ADJ", "ADV": "ADV", "APP": "ADP", "APZ": "ADP", "ART": "DET", "CARD": "NUM", "FM": "X", "ITJ": "INTJ",
@@ -25,7 +24,7 @@ def open_hanta(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | N
 OPENERS = {"hanta": open_hanta}
 
 
-class HantaAnalyser:
+class HantaAnalyser(Analyser):
     """The German model that HanTa carries."""
 
     layers: frozenset[Layer] = frozenset({"tag", "pos", "lemma", "entity", "sentence"})
@@ -33,9 +32,6 @@ class HantaAnalyser:
     def __init__(self) -> None:
         self.id = f"hanta/{version('HanTa')}"
         self._model: Any = None
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         if self._model is None:

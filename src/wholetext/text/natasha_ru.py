@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from wholetext.text.analysis import Analyser, Analysis, Entity, Layer, Token
-from wholetext.types import Fit
 
 
 def open_natasha(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
@@ -18,16 +17,13 @@ def open_natasha(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser |
 OPENERS = {"natasha": open_natasha}
 
 
-class NatashaAnalyser:
+class NatashaAnalyser(Analyser):
     """natasha's news models; loaded by the first ``run``."""
 
     def __init__(self, layers: frozenset[Layer]) -> None:
         self.layers = layers
         self.id = f"natasha/{version('natasha')}[{','.join(sorted(layers))}]"
         self._tools: tuple[Any, ...] = ()
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         self._load()

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from wholetext.text.analysis import Analyser, Analysis, Layer, Token
-from wholetext.types import Fit
 
 # A number, a character of a script written without blanks, a word (with inner apostrophes, hyphens), any other sign.
 _TOKEN = re.compile(
@@ -48,14 +47,11 @@ def locate(tokens: Iterable[str], text: str) -> list[tuple[int, int]]:
     return spans
 
 
-class PlainAnalyser:
+class PlainAnalyser(Analyser):
     """Tokens and sentences by rule."""
 
     layers: frozenset[Layer] = frozenset({"sentence"})
     id = "plain-1"  # the number changes with the rules
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         return [_analyse(text) for text in batch]

