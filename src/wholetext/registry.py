@@ -24,6 +24,9 @@ BUILTIN: Mapping[str, str] = {
     "ter": "wholetext.metrics.surface:Ter",
     "rouge": "wholetext.metrics.rouge:Rouge",
     "bertscore": "wholetext.metrics.bertscore:BertScore",
+    "blonde": "wholetext.metrics.blonde:Blonde",
+    "d-blonde": "wholetext.metrics.blonde:DBlonde",
+    "blonde-plus": "wholetext.metrics.blonde:BlondePlus",
 }
 
 ALIASES: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -327,6 +327,15 @@ class Backend(Protocol[In_contra, Out_co]):
     def run(self, batch: Sequence[In_contra]) -> Sequence[Out_co]:
         """One output per input; must not depend on what else is in the batch."""
         ...
+
+
+@runtime_checkable
+class Keeps(Protocol):
+    """A backend that also has these has its outputs kept between runs, by its id and the (JSON-ready) input."""
+
+    def pack(self, output: Any) -> bytes: ...
+
+    def unpack(self, data: bytes) -> Any: ...
 
 
 class OutOfMemory(Exception):
