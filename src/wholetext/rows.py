@@ -1,4 +1,4 @@
-"""What is scored and where it belongs: views and requests, rows. Part of the nouns; import them from wholetext.types."""
+"""What is scored and where it belongs: views, requests, rows. Nouns too: import them from wholetext.types."""
 
 from __future__ import annotations
 
