@@ -18,7 +18,9 @@ Baseline = Annotated[str | None, typer.Option("--baseline", help="Compare with t
 Resample = Annotated[
     Literal["documents", "segments"], typer.Option("--resample", help="What the significance test draws.")
 ]
-Test = Annotated[Literal["randomization", "bootstrap"], typer.Option("--test", help="The paired test.")]
+Test = Annotated[
+    Literal["randomization", "bootstrap", "bootstrap-centred"], typer.Option("--test", help="The paired test.")
+]
 Draws = Annotated[int | None, typer.Option("--draws", min=1, help="Trials of the test (10,000, or 1,000 resamples).")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of all draws.", envvar="SACREBLEU_SEED")]
 Alpha = Annotated[float, typer.Option("--alpha", help="Level of significance.")]
