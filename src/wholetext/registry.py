@@ -24,12 +24,19 @@ BUILTIN: Mapping[str, str] = {
     "ter": "wholetext.metrics.surface:Ter",
     "rouge": "wholetext.metrics.rouge:Rouge",
     "bertscore": "wholetext.metrics.bertscore:BertScore",
+    "comet": "wholetext.metrics.comet:Comet",
 }
 
 ALIASES: Mapping[str, str] = {
     "d-bleu": "whole:bleu",
     "d-chrf": "whole:chrf",
     "doc-bertscore": "context(prev=2):bertscore",
+    "doc-comet": "context(prev=2):comet",
+    "comet-qe": "comet@Unbabel/wmt20-comet-qe-da",
+    "doc-comet-qe": "context(prev=2):comet@Unbabel/wmt20-comet-qe-da",
+    "kiwi": "comet@Unbabel/wmt22-cometkiwi-da",
+    "slide-kiwi": "slide(size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da",
+    "xcomet": "comet@Unbabel/XCOMET-XL",
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",

@@ -71,3 +71,75 @@ def check_details(details: dict[int, dict[str, Any]], wanted: dict[str, Any]) ->
         found = [dict(span) for span in details[i]["spans"]]
         close(np.array([span.pop("confidence") for span in found]), [s["confidence"] for s in spans], 1e-4)
         assert found == [{key: value for key, value in span.items() if key != "confidence"} for span in spans]
+
+
+DOCS = oracle("comet/doc_scores_upstream.json")["models"]
+POLICY = oracle("comet/doc_default_policy.json")["models"]
+CUTS = oracle("comet/truncation_upstream.json")["models"]
+FORK = oracle("comet/fork_scores.json")["models"]
+
+
+@pytest.mark.parametrize("name", DOCS)
+def test_document_scores(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    metric = Comet(folder(name, tiny, request))
+    for pair, variants in DOCS[name]["expected"].items():
+        for variant, wanted in variants.items():
+            prev, own = int(variant[1]), "ref_context" not in variant
+            asked = cut(TEXTS[pair], prev, hyp="own" if own else "ref") if prev else cut(TEXTS[pair])
+            close(scores(metric, asked), wanted["scores"])
+
+
+@pytest.mark.parametrize("name", POLICY)
+def test_context_gives_way_first(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    model = folder(name, tiny, request)
+    for pair, variants in POLICY[name]["expected"].items():
+        asked = cut(TEXTS[pair], prev=2, hyp="own" if "qe" in name else "ref")
+        for variant, wanted in variants.items():
+            limit = int(variant[5:]) if variant.startswith("limit") else 0
+            metric = Comet(model, limit=limit, pool_special_tokens=variant != "pool_special_tokens_false")
+            close(scores(metric, asked), wanted["scores"])
+            engine = Engine()
+            fits = metric.resolve(engine.langs).fits(asked, engine)
+            lost = [i for i, fit in enumerate(fits) if fit.lost_context or fit.lost_focus]
+            assert lost == wanted["truncated"]
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_over_long_text(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    model = folder(name, tiny, request)
+    for pair, variants in CUTS[name]["expected"].items():
+        close(scores(Comet(model), cut(TEXTS[pair], **sides(name))), variants["sentence"]["scores"])
+        if "doc_n2" in variants:
+            asked = cut(TEXTS[pair], prev=2, hyp="own" if "qe" in name else "ref")
+            close(scores(Comet(model, truncation="reference"), asked), variants["doc_n2"]["scores"])
+
+
+@pytest.mark.parametrize("name", FORK)
+def test_the_fork_and_its_layer_norm_over_eight_segments(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    metric = Comet(folder(name, tiny, request), truncation="reference", limit=FORK[name]["limit_tokens"])
+    grouped = Comet(metric.model, truncation="reference", limit=metric.limit, layernorm_scope="minibatch8")
+    for pair, wanted in FORK[name]["expected"].items():
+        for level, prev in (("sentence", 0), ("doc", 2)):
+            context = {"hyp": "own" if "qe" in name else "ref"} if prev else {}
+            asked = cut(TEXTS[pair], prev, **context)
+            close(scores(metric, asked), wanted[f"{level}_bs1"]["scores"])
+            order = wanted[f"{level}_order"]
+            found = np.empty(len(asked))
+            for i in range(0, len(order), 32):  # the fork's own batches
+                part = order[i : i + 32]
+                found[part] = scores(grouped, [asked[j] for j in part])
+            close(found, wanted[f"{level}_bs32"]["scores"])
+
+
+def test_edge_cases(tiny: Path, request: pytest.FixtureRequest) -> None:
+    case = oracle("comet/edge_cases.json")
+    asked = [Request((one(h),), one(s), (one(r),)) for s, h, r in zip(case["src"], case["hyp"], case["ref"])]
+    for name, wanted in case["expected"].items():
+        model, _, compat = name.partition(" ")
+        if model in HERE:
+            options: dict[str, Any] = {"truncation": "reference"} if compat else {}
+            close(scores(Comet(str(tiny / model), **options), asked), wanted)
+
+
+def one(text: str) -> View:
+    return View((text,), (0, 1))
