@@ -1,0 +1,123 @@
+"""Encoder-decoder models trained to say a number: one decoder step, one reserved word, its score is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from wholetext.backends import device as devices
+from wholetext.backends.hub import beside, locate
+from wholetext.backends.loading import Checkpoint, load_tokenizer
+from wholetext.errors import MissingExtra, ModelError
+from wholetext.types import Fit
+
+RESERVED = "<extra_id_10>"  # the word whose score is the prediction (Juraska et al. 2023)
+MT5_VOCABULARY, MT5_RESERVED = 250_112, 250_089  # its place in every published mT5
+MT5_TOKENIZER = "google/mt5-xl"  # what published checkpoints without a tokenizer of their own are used with
+SPIECE = ("spiece.model", "tokenizer*", "special_tokens_map.json", "added_tokens.json", "config.json")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A text to judge, and shorter forms of it: the first that fits is used, the last is cut where none does."""
+
+    forms: tuple[str, ...]
+
+
+class Regressor:
+    """A T5-like regression model (Deutsch et al. 2023, §4; MetricX)."""
+
+    def __init__(self, checkpoint: Checkpoint, tokenizer: str, limit: int) -> None:
+        self.checkpoint, self.limit = checkpoint, limit
+        folder = tokenizer_folder(checkpoint.located.path, tokenizer)
+        self.encode, self.words = encoder_of(folder)
+        self.id = f"{checkpoint.located.id}:{checkpoint.dtype}:{folder.name}:{limit}"
+        self.read = lru_cache(1 << 15)(self._read)
+
+    def fit(self, x: Prompt) -> Fit:
+        return self.read(x)[1]
+
+    def run(self, batch: Sequence[Prompt]) -> list[float]:
+        """Predictions as the model makes them, not clamped."""
+        model, (weight, scale) = self.checkpoint.weights, self.head
+        torch = devices.torch()
+        with devices.inference():
+            rows = [list(self.read(x)[0]) or [0] for x in batch]  # no text at all: attend to one padding id
+            ids, mask = devices.padded(rows, 0, self.checkpoint.device)
+            states = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, ids, d)
+            step = torch.zeros((len(rows), 1), dtype=torch.long, device=self.checkpoint.device)
+            hidden = model.get_decoder()(
+                input_ids=step, encoder_hidden_states=states, encoder_attention_mask=mask, use_cache=False
+            ).last_hidden_state[:, 0]  # (batch, d)
+            answers = (hidden.float() * scale) @ weight.float()
+        return [float(answer) for answer in answers.double().tolist()]
+
+    @cached_property
+    def head(self) -> tuple[Any, float]:
+        """(d,) the reserved word's row of the output layer, and the factor that tied embeddings ask for."""
+        model = self.checkpoint.weights
+        table, inputs = model.get_output_embeddings().weight, model.get_input_embeddings().weight
+        if callable(table):  # quantised layers hand out their weights by a call
+            table = table().dequantize()
+        # what the weights are, not what the configuration says: transformers 5 reports every mT5 as tied
+        tied = table.data_ptr() == inputs.data_ptr()
+        return table[self.index], float(model.config.d_model) ** -0.5 if tied else 1.0
+
+    @property
+    def index(self) -> int:
+        """The reserved word's id."""
+        size = int(self.checkpoint.config.vocab_size)
+        index = MT5_RESERVED if size == MT5_VOCABULARY else self.words(RESERVED)
+        if not 0 <= index < size:
+            raise ModelError(f"the tokenizer has no word {RESERVED}, where the prediction is read",
+                             where=str(self.checkpoint.located.path), next="check that model and tokenizer belong together")
+        return index
+
+    def _read(self, prompt: Prompt) -> tuple[tuple[int, ...], Fit]:
+        """Ids without end mark, as in training; its place still counts, so ``limit - 1`` of them are the most."""
+        most, whole = self.limit - 1, 0
+        ids: list[int] = []
+        for form in prompt.forms:
+            ids = self.encode(form)
+            whole = whole or len(ids)
+            if len(ids) <= most:
+                break
+        kept = tuple(ids[:most])
+        return kept, Fit(len(kept), 0, lost_context=whole - len(ids), lost_focus=len(ids) - len(kept))
+
+
+def tokenizer_folder(model: Path, wanted: str) -> Path:
+    """The folder of the tokenizer: the one named, else the model's own, else mT5's."""
+    if wanted != "auto":
+        return locate(beside(model, wanted), patterns=SPIECE).path
+    if any((model / name).is_file() for name in ("spiece.model", "tokenizer.json")):
+        return model
+    return locate(MT5_TOKENIZER, patterns=SPIECE).path
+
+
+def encoder_of(folder: Path) -> tuple[Callable[[str], list[int]], Callable[[str], int]]:
+    """Text → ids without marks, and word → id.
+
+    Sentencepiece itself where its model is there: converted tokenizers of some transformers versions
+    drop its byte fallback, and rare characters become unknown.
+    """
+    tokenizer = load_tokenizer(folder)
+
+    def word(text: str) -> int:
+        found = tokenizer.convert_tokens_to_ids(text)
+        return -1 if found is None or found == tokenizer.unk_token_id else int(found)
+
+    if (folder / "spiece.model").is_file():
+        try:
+            import sentencepiece
+        except ImportError:
+            raise MissingExtra("sentencepiece", "models") from None
+        return sentencepiece.SentencePieceProcessor(model_file=str(folder / "spiece.model")).encode, word
+
+    def ids(text: str) -> list[int]:
+        return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    return ids, word

@@ -1,0 +1,124 @@
+"""MetricX-23 and MetricX-24: a T5 model that predicts the MQM error score of a translation, with or without reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from wholetext.backends.hub import locate
+from wholetext.backends.loading import TOKENIZER, Checkpoint
+from wholetext.backends.regressor import Prompt, Regressor
+from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
+
+_LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
+_PROMPTS = {
+    ("23", "ref"): "candidate: {hyp} reference: {ref}",
+    ("23", "qe"): "candidate: {hyp} source: {src}",
+    ("24", "ref"): "source: {src} candidate: {hyp} reference: {ref}",
+    ("24", "qe"): "source: {src} candidate: {hyp}",
+}
+
+
+@dataclass(frozen=True)
+class MetricX(Metric):
+    """MetricX (Juraska et al. 2023, 2024): 0 is perfect, 25 the worst.
+
+    The model reads everything a view shows, context included: it has no way to score a part of what it reads.
+    Text that does not fit loses context first, oldest first, then the end of the prompt, as in the published code.
+    """
+
+    name = "metricx"
+    summary = "predicted MQM error score, 0 (best) to 25 (MetricX-23, MetricX-24)"
+    higher_is_better = False
+    range = (0.0, 25.0)
+
+    model: str = "google/metricx-24-hybrid-large-v2p6"
+    revision: str = ""
+    version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
+    mode: Literal["auto", "ref", "qe"] = "auto"  # whether a reference is read; by the model's name, else it is
+    tokenizer: str = "auto"
+    limit: int | None = None
+    multi_ref: Literal["mean", "best"] = "mean"
+    clamp: bool = True
+
+    def __post_init__(self) -> None:
+        told = self.model.lower()
+        version = self.version if self.version != "auto" else "23" if "metricx-23" in told else "24"
+        mode = self.mode if self.mode != "auto" else "qe" if "-qe-" in told else "ref"
+        needs: frozenset[Side] = frozenset({"hyp", "src"} if mode == "qe" else {"hyp", "ref"})
+        object.__setattr__(self, "needs", needs | {"src"} if version == "24" else needs)
+        object.__setattr__(self, "_settled", (version, mode))
+
+    def resolve(self, langs: tuple[str, str]) -> MetricX:
+        version, mode = self._kind
+        return replace(self, version=version, mode=mode, limit=self.limit or _LIMITS[version])
+
+    def facts(self) -> Mapping[str, str]:
+        return {"model.revision": locate(self.model, self.revision, patterns=TOKENIZER).revision}
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        asked = [self._prompts(request) for request in requests]
+        heard = iter(run.map(self._backend(run), [prompt for prompts in asked for prompt in prompts]))
+        best = np.mean if self.multi_ref == "mean" else np.min
+        rows = []
+        for prompts in asked:
+            values = np.array([next(heard) for _ in prompts])
+            rows.append(float(best(np.clip(values, *self.range) if self.clamp else values)))
+        return mean_stats(rows)
+
+    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+        if not requests:
+            return []
+        backend = self._backend(run)
+        found = []
+        for request in requests:
+            parts = [backend.fit(prompt) for prompt in self._prompts(request)]
+            worst = max(parts, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens))
+            found.append(worst)  # each reference repeats the rest, so losses are not added up
+        return found
+
+    @property
+    def _kind(self) -> tuple[Literal["23", "24"], Literal["ref", "qe"]]:
+        kind: tuple[Literal["23", "24"], Literal["ref", "qe"]] = self.__dict__["_settled"]
+        return kind
+
+    def _backend(self, run: Run) -> Regressor:
+        where = (run.device, run.dtype)
+        limit = self.limit or _LIMITS[self._kind[0]]
+
+        def make() -> Regressor:
+            loaded = ("regressor weights", self.model, self.revision, where)  # shared by prompts and limits
+            checkpoint = run.resource(
+                loaded, lambda: Checkpoint("AutoModelForSeq2SeqLM", self.model, self.revision, where)
+            )
+            return Regressor(checkpoint, self.tokenizer, limit)
+
+        return run.resource(("regressor", self.model, self.revision, where, self.tokenizer, limit), make)
+
+    def _prompts(self, request: Request) -> list[Prompt]:
+        """One prompt per reference (one in all without)."""
+        form, qe = _PROMPTS[self._kind], self._kind[1] == "qe"
+        pairs = [(request.hyp[0], None)] if qe else list(request.pairs())
+        return [_prompt(form, {"hyp": hyp, "ref": ref, "src": request.src}) for hyp, ref in pairs]
+
+
+def _prompt(form: str, sides: Mapping[str, View | None]) -> Prompt:
+    shown = {side: view for side, view in sides.items() if view is not None and f"{{{side}}}" in form}
+    most = max(len(view.before) + len(view.after) for view in shown.values())
+    texts = [form.format(**{side: narrowed(view, keep) for side, view in shown.items()}) for keep in range(most, -1, -1)]
+    return Prompt(tuple(dict.fromkeys(texts)))
+
+
+def narrowed(view: View, keep: int) -> str:
+    """The scored text with its ``keep`` nearest context segments, as one string."""
+    begin, end = view.focus
+    for _ in range(min(keep, len(view.before) + len(view.after))):
+        near_before, near_after = view.focus[0] - begin, end - view.focus[1]
+        if begin > 0 and (near_before <= near_after or end == len(view.parts)):
+            begin -= 1
+        else:
+            end += 1
+    return view.glue.join(view.parts[begin:end])

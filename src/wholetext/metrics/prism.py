@@ -1,0 +1,145 @@
+"""Prism and BARTScore: how likely an encoder-decoder model finds one text after reading another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from wholetext.backends.hub import locate
+from wholetext.backends.loading import TOKENIZER, Checkpoint
+from wholetext.backends.seq2seq import Pair, Said, Seq2Seq
+from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
+
+Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]
+Span = Literal["reference", "sentence", "sentence+eos", "all"]
+
+
+@dataclass(frozen=True)
+class Likelihood(Metric):
+    """Mean log-probability per token; ``f`` is the mean of reading the reference and of reading the hypothesis.
+
+    ``token_span``: ``sentence`` is the text alone; ``reference`` adds the mark before it, as the published Doc-Prism
+    does (the language tag, or with context the separator); ``sentence+eos`` the mark after it, as Prism does; ``all``
+    both. ``multi_ref``: what several references give. ``empty``: the score of a span without tokens, undefined unless given.
+    """
+
+    range = (float("-inf"), 0.0)
+
+    model: str = ""
+    revision: str = ""
+    direction: Direction = "f"
+    token_span: Span = "reference"
+    multi_ref: Literal["mean", "max"] = "mean"
+    src_lang: str = "auto"
+    tgt_lang: str = "auto"
+    limit: int | None = None  # ids per text; the model's own limit unless given
+    empty: float | None = None
+
+    def __post_init__(self) -> None:
+        needs: frozenset[Side] = frozenset({"hyp", "src"} if self.direction == "src-hyp" else {"hyp", "ref"})
+        object.__setattr__(self, "needs", needs)
+        object.__setattr__(self, "outputs", ("score", "precision", "recall") if self.direction == "f" else ("score",))
+
+    def resolve(self, langs: tuple[str, str]) -> Likelihood:
+        src, tgt = (lang if told == "auto" else told for lang, told in zip(langs, (self.src_lang, self.tgt_lang)))
+        return replace(self, src_lang=src, tgt_lang=tgt)
+
+    def facts(self) -> Mapping[str, str]:
+        return {"model.revision": locate(self.model, self.revision, patterns=TOKENIZER).revision}
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        backend = self._backend(run)
+        asked = [[Pair(given, said) for given, said in self._pairs(request)] for request in requests]
+        heard = iter(run.map(backend, [pair for pairs in asked for pair in pairs]))
+        rows = []
+        for request, pairs in zip(requests, asked):
+            if not request.hyp[0].text.strip():
+                run.warn(f"{self.name}: an empty output was scored by the marks around it")
+            rows.append(self._combine(np.array([self._mean(next(heard)) for _ in pairs])))
+        return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
+
+    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+        if not requests:
+            return []
+        backend = self._backend(run)
+        found = []
+        for request in requests:
+            # a text stands on both sides in turn; what it loses is counted once
+            pairs = list(self._pairs(request))
+            given = {view: backend.given(view).fit for view, _ in pairs}
+            said = {view: backend.said(view).fit for _, view in pairs if view not in given}
+            parts = [*given.values(), *said.values()]
+            found.append(Fit(
+                sum(fit.tokens for fit in parts), sum(fit.special for fit in parts),
+                sum(fit.lost_context for fit in parts), sum(fit.lost_focus for fit in parts),
+            ))
+        return found
+
+    def _backend(self, run: Run) -> Seq2Seq:
+        where = (run.device, run.dtype)
+        langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
+
+        def make() -> Seq2Seq:
+            loaded = ("seq2seq weights", self.model, self.revision, where)  # shared by languages and limits
+            checkpoint = run.resource(
+                loaded, lambda: Checkpoint("AutoModelForSeq2SeqLM", self.model, self.revision, where)
+            )
+            return Seq2Seq(checkpoint, langs, self.limit)
+
+        return run.resource(("seq2seq", self.model, self.revision, where, langs, self.limit), make)
+
+    def _pairs(self, request: Request) -> Iterator[tuple[View, View]]:
+        """(given, said) for each reference: first what gives precision, then what gives recall."""
+        if self.direction == "src-hyp":
+            if request.src is not None:
+                yield request.src, request.hyp[0]
+            return
+        for hyp, ref in request.pairs():
+            if self.direction != "hyp-ref":
+                yield ref, hyp
+            if self.direction != "ref-hyp":
+                yield hyp, ref
+
+    def _mean(self, said: Said) -> float:
+        before, total, count, after = said
+        parts = [(total, count)]
+        if self.token_span in ("reference", "all") and not np.isnan(before):
+            parts.append((before, 1))
+        if self.token_span in ("sentence+eos", "all"):
+            parts.append((after, 1))
+        tokens = sum(many for _, many in parts)
+        if tokens:
+            return sum(value for value, _ in parts) / tokens
+        return float("nan") if self.empty is None else self.empty
+
+    def _combine(self, values: FloatArray) -> list[float]:
+        best = np.mean if self.multi_ref == "mean" else np.max
+        if self.direction != "f":
+            return [float(best(values))]
+        both = values.reshape(-1, 2)  # (references, precision and recall)
+        table = np.column_stack([both.mean(axis=1), both])
+        return [float(value) for value in best(table, axis=0)]
+
+
+@dataclass(frozen=True)
+class Prism(Likelihood):
+    """Prism (Thompson and Post 2020) with mBART-50 as the paraphraser, and Doc-Prism (Vernikos et al. 2022, §3.2)."""
+
+    name = "prism"
+    summary = "log-probability of output and reference given each other (mBART-50; Prism, Doc-Prism)"
+
+    model: str = "facebook/mbart-large-50"
+
+
+@dataclass(frozen=True)
+class BartScore(Likelihood):
+    """BARTScore (Yuan et al. 2021, eq. 2): src-hyp is faithfulness, ref-hyp precision, hyp-ref recall, f their mean."""
+
+    name = "bartscore"
+    summary = "log-probability under BART: faithfulness, precision, recall or their mean (BARTScore)"
+
+    model: str = "facebook/bart-large-cnn"
+    token_span: Span = "all"
