@@ -24,12 +24,19 @@ BUILTIN: Mapping[str, str] = {
     "ter": "wholetext.metrics.surface:Ter",
     "rouge": "wholetext.metrics.rouge:Rouge",
     "bertscore": "wholetext.metrics.bertscore:BertScore",
+    "prism": "wholetext.metrics.prism:Prism",
+    "bartscore": "wholetext.metrics.prism:BartScore",
+    "metricx": "wholetext.metrics.metricx:MetricX",
 }
 
 ALIASES: Mapping[str, str] = {
     "d-bleu": "whole:bleu",
     "d-chrf": "whole:chrf",
     "doc-bertscore": "context(prev=2):bertscore",
+    "doc-prism": "context(prev=2):prism",
+    "metricx-qe": "metricx(mode=qe)",
+    "metricx-23": "metricx@google/metricx-23-large-v2p0",
+    "metricx-23-qe": "metricx@google/metricx-23-qe-large-v2p0",
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",
