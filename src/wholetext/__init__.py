@@ -1,5 +1,68 @@
-"""wholetext judges translations and other generated text as whole documents."""
+"""wholetext judges translations and other generated text as whole documents.
+
+    corpus, outputs, _ = wt.read("corpus.jsonl")
+    scores = wt.score(corpus, outputs, "slide(size=6,step=6):chrf")
+    scores["my-system"].at("doc")
+
+Names are loaded when they are first used, so importing wholetext costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from wholetext.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from wholetext.errors import WholetextError
+    from wholetext.evaluate import Options, evaluate, metrics, open_run, score, score_texts
+    from wholetext.io import read
+    from wholetext.results import Results, write_run
+    from wholetext.stats.compare import Comparison, compare
+    from wholetext.types import (
+        Backend,
+        Corpus,
+        Document,
+        Fit,
+        FloatArray,
+        Judgments,
+        Metric,
+        Output,
+        Request,
+        Row,
+        Run,
+        Scores,
+        Signature,
+        View,
+        mean_stats,
+    )
+
+_HOME = {
+    "errors": ("WholetextError",),
+    "evaluate": ("Options", "evaluate", "metrics", "open_run", "score", "score_texts"),
+    "io": ("read",),
+    "results": ("Results", "write_run"),
+    "stats.compare": ("Comparison", "compare"),
+    "types": (
+        "Backend", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "Metric", "Output", "Request", "Row", "Run",
+        "Scores", "Signature", "View", "mean_stats",
+    ),
+}
+_WHERE = {name: f"wholetext.{home}" for home, names in _HOME.items() for name in names}
+
+__all__ = [
+    "Backend", "Comparison", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "Metric", "Options", "Output",
+    "Request", "Results", "Row", "Run", "Scores", "Signature", "View", "WholetextError", "__version__", "compare",
+    "evaluate", "mean_stats", "metrics", "open_run", "read", "score", "score_texts", "write_run",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'wholetext' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,9 +13,10 @@ import numpy as np
 
 from wholetext.cache import Cache, content_key
 from wholetext.errors import MetricError, ModelError
-from wholetext.types import Backend, FloatArray, In, IntArray, Metric, Out, OutOfMemory, Request, View
+from wholetext.types import Backend, FloatArray, In, IntArray, Keeps, Metric, Out, OutOfMemory, Request, View
 
 _HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
+_KEPT = 200_000  # outputs kept in memory where there is no cache
 _RESOURCES: dict[Hashable, Any] = {}  # loaded models and taggers, shared by all engines of the process
 
 
@@ -41,17 +42,21 @@ class Engine:
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
     warnings: Counter[str] = field(default_factory=Counter)
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _memory: dict[bytes, bytes] = field(default_factory=dict)  # what backends keep, where there is no cache
 
     # -------------------------------------------------------- what metrics may ask (types.Run)
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order; a batch holds at most ``batch_tokens`` padded tokens."""
         distinct = list(dict.fromkeys(inputs))
-        sizes = [max(1, backend.fit(x).tokens) for x in distinct]
-        done: dict[In, Out] = {}
+        done: dict[In, Out] = dict(self._recall(backend, distinct))
+        missing = [x for x in distinct if x not in done]
+        sizes = [max(1, backend.fit(x).tokens) for x in missing]
         for batch in batches(sizes, self.batch_tokens):
-            chosen = [distinct[i] for i in batch]
-            done.update(zip(chosen, run_or_halve(backend, chosen)))
+            chosen = [missing[i] for i in batch]
+            outputs = run_or_halve(backend, chosen)
+            self._keep(backend, chosen, outputs)
+            done.update(zip(chosen, outputs))
         return [done[x] for x in inputs]
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
@@ -65,6 +70,21 @@ class Engine:
 
     def warn(self, message: str) -> None:
         self.warnings[message] += 1
+
+    def _recall(self, backend: Backend[In, Out], inputs: Sequence[In]) -> Iterator[tuple[In, Out]]:
+        """Outputs that the backend has kept: in the cache, or in memory where there is none."""
+        if isinstance(backend, Keeps):
+            keys = [content_key(backend.id, x) for x in inputs]
+            stored = self.cache.get(keys) if self.cache else self._memory
+            yield from ((x, backend.unpack(stored[key])) for x, key in zip(inputs, keys) if key in stored)
+
+    def _keep(self, backend: Backend[In, Out], inputs: Sequence[In], outputs: Sequence[Out]) -> None:
+        if isinstance(backend, Keeps):
+            packed = {content_key(backend.id, x): backend.pack(output) for x, output in zip(inputs, outputs)}
+            if self.cache:
+                self.cache.put(f"outputs:{backend.id}", packed.items())
+            elif len(self._memory) < _KEPT:
+                self._memory.update(packed)
 
     # -------------------------------------------------------- what the pipeline asks
 

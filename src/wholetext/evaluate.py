@@ -15,7 +15,8 @@ import numpy as np
 from wholetext.cache import Cache
 from wholetext.engine import Engine
 from wholetext.errors import AlignmentError, MetricError, TextTooLong
-from wholetext.registry import Scorer, scorer
+from wholetext.io import from_texts
+from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.results import Results, read_run
 from wholetext.types import (
     Corpus,
@@ -301,3 +302,25 @@ def _signature(work: Job, rows: Rows, lost: IntArray, mark: str) -> Signature:
     items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
     items |= {"corpus": mark, "wholetext": __version__}
     return Signature(items)
+
+
+# ---------------------------------------------------------------- for notebooks
+
+
+def score_texts(
+    hyps: Sequence[str], *, metric: str,
+    refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] = (),
+    srcs: Sequence[str] | None = None, docs: Sequence[str] | None = None, langs: str | None = None,
+    options: Options | None = None,
+) -> Scores:
+    """Score a list of segments: ``refs`` is one list, several, or a mapping; ``docs`` a document id per segment.
+
+    Without ``docs`` everything is one document.
+    """
+    loaded = from_texts(hyps, srcs=srcs, refs=refs, docs=docs, langs=langs)
+    return next(iter(score(loaded.corpus, loaded.outputs, metric, options).values()))
+
+
+def metrics() -> dict[str, type[Metric]]:
+    """Every metric by name: built-ins and installed plug-ins."""
+    return {name: metric_class(name) for name in metric_names()}

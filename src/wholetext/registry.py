@@ -27,6 +27,9 @@ BUILTIN: Mapping[str, str] = {
     "prism": "wholetext.metrics.prism:Prism",
     "bartscore": "wholetext.metrics.prism:BartScore",
     "metricx": "wholetext.metrics.metricx:MetricX",
+    "blonde": "wholetext.metrics.blonde:Blonde",
+    "d-blonde": "wholetext.metrics.blonde:DBlonde",
+    "blonde-plus": "wholetext.metrics.blonde:BlondePlus",
 }
 
 ALIASES: Mapping[str, str] = {
@@ -64,9 +67,14 @@ class Scorer:
         ))
 
 
+def metric_names() -> list[str]:
+    """Every metric: built-ins in their order, then plug-ins."""
+    return [*BUILTIN, *sorted(set(_plugins()) - set(BUILTIN))]
+
+
 def names() -> list[str]:
     """Every metric and alias that can be used, sorted."""
-    return sorted({*BUILTIN, *ALIASES, *_plugins()})
+    return sorted({*metric_names(), *ALIASES})
 
 
 def metric_class(name: str) -> type[Metric]:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,6 +68,7 @@ def write_run(results: Results, folder: Path) -> None:
             "signatures": [dict(scores.signature) for scores in by_system.values()],
         })
     head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
+            "documents": len(results.corpus),
             "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts}
     (fresh / "run.json").write_text(json.dumps(head, ensure_ascii=False, indent=1), "utf-8")
     older = folder.with_name(f".{folder.name}.{os.getpid()}.old")
@@ -91,7 +93,7 @@ def read_run(folder: Path, metric_of: Callable[[str], Metric]) -> Results:
     except FileNotFoundError as fault:
         raise RunError(f"{Path(fault.filename).name} is missing", where=str(folder),
                        next="give a folder that `wholetext score --out` wrote") from None
-    except (KeyError, ValueError, TypeError, IndexError, OSError, zipfile.BadZipFile) as fault:
+    except (KeyError, ValueError, TypeError, IndexError, EOFError, OSError, zlib.error, zipfile.BadZipFile) as fault:
         raise RunError(f"the run folder is damaged ({type(fault).__name__}: {fault})", where=str(folder),
                        next="score again") from fault
 
@@ -134,6 +136,8 @@ def _read_texts(path: Path, head: dict[str, Any]) -> tuple[Corpus, tuple[Output,
             docs.append(Document(entry["doc"], src, refs, entry["meta"]))
             for system, text in entry["outputs"].items():
                 outputs[system][entry["doc"]] = tuple(text)
+    if len(docs) != head["documents"]:
+        raise ValueError(f"texts.jsonl has {len(docs)} documents instead of {head['documents']}")
     langs = (head["langs"][0], head["langs"][1])
     return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.errors import MetricError
+from wholetext.rows import FloatArray as FloatArray
+from wholetext.rows import IntArray as IntArray
+from wholetext.rows import Request as Request
+from wholetext.rows import Row as Row
+from wholetext.rows import Rows as Rows
+from wholetext.rows import View as View
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Level = Literal["row", "segment", "doc", "corpus"]
 Side = Literal["src", "hyp", "ref"]
 In = TypeVar("In", bound=Hashable)
@@ -100,107 +103,6 @@ class Output(_ByKey):
 
     def _key(self) -> tuple[Hashable, ...]:
         return (self.system, tuple(self.docs.items()))
-
-
-# ---------------------------------------------------------------- what is scored, and where it belongs
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A stretch of one text: only ``parts[focus]`` is scored, the rest is context; ``glue`` joins parts to a string."""
-
-    parts: tuple[str, ...]
-    focus: tuple[int, int]
-    glue: str = " "
-
-    @property
-    def scored(self) -> tuple[str, ...]:
-        return self.parts[self.focus[0] : self.focus[1]]
-
-    @property
-    def before(self) -> tuple[str, ...]:
-        return self.parts[: self.focus[0]]
-
-    @property
-    def after(self) -> tuple[str, ...]:
-        return self.parts[self.focus[1] :]
-
-    @property
-    def text(self) -> str:
-        """The scored segments as one string, without context."""
-        return self.glue.join(self.scored)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What one number is computed from. Equal requests get equal scores.
-
-    ``hyp`` holds one view, or one per reference where the hypothesis borrows each reference's context.
-    """
-
-    hyp: tuple[View, ...]
-    src: View | None = None
-    refs: tuple[View, ...] = ()
-
-    def pairs(self) -> Iterator[tuple[View, View]]:
-        """(hypothesis view, reference view) for each reference."""
-        hyps = self.hyp if len(self.hyp) == len(self.refs) else self.hyp[:1] * len(self.refs)
-        return zip(hyps, self.refs)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Where a number belongs: segments ``start:stop`` of a document, and its weight in averages."""
-
-    doc: str
-    start: int
-    stop: int
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Rows(Sequence[Row]):
-    """All rows of a corpus under one view, by column; rows of a document are contiguous and in corpus order."""
-
-    docs: tuple[str, ...]  # document ids
-    sizes: IntArray  # (docs,) segments per document
-    doc: IntArray  # (rows,) index into docs
-    start: IntArray  # (rows,)
-    stop: IntArray  # (rows,)
-    weight: FloatArray  # (rows,)
-
-    def __len__(self) -> int:
-        return len(self.doc)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        at = range(len(self))[index]
-        return Row(self.docs[int(self.doc[at])], int(self.start[at]), int(self.stop[at]), float(self.weight[at]))
-
-    def of(self, doc: int) -> slice:
-        """The rows of the ``doc``-th document."""
-        return slice(int(np.searchsorted(self.doc, doc, "left")), int(np.searchsorted(self.doc, doc, "right")))
-
-    @property
-    def segments(self) -> int:
-        return int(self.sizes.sum())
-
-    @property
-    def covered(self) -> NDArray[np.bool_]:
-        """(segments,) whether any row covers the segment; the rest is what a window view dropped."""
-        return np.asarray(self.coverage() > 0)
-
-    def coverage(self, values: FloatArray | None = None) -> FloatArray:
-        """(segments,) sum over covering rows of ``values`` (of ones by default), in O(rows + segments)."""
-        offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
-        edge = np.zeros(self.segments + 1)
-        add = np.ones(len(self)) if values is None else values
-        np.add.at(edge, offset + self.start, add)
-        if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
-            return edge[:-1]
-        np.add.at(edge, offset + self.stop, -add)
-        return np.cumsum(edge)[:-1]
 
 
 # ---------------------------------------------------------------- scores and judgments
@@ -327,6 +229,15 @@ class Backend(Protocol[In_contra, Out_co]):
     def run(self, batch: Sequence[In_contra]) -> Sequence[Out_co]:
         """One output per input; must not depend on what else is in the batch."""
         ...
+
+
+@runtime_checkable
+class Keeps(Protocol):
+    """A backend that also has these has its outputs kept between runs, by its id and the (JSON-ready) input."""
+
+    def pack(self, output: Any) -> bytes: ...
+
+    def unpack(self, data: bytes) -> Any: ...
 
 
 class OutOfMemory(Exception):

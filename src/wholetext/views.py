@@ -147,7 +147,7 @@ class Slide(Cut):
                             next="e.g. slide(size=6,step=6):… or slide(tokens=500):…")
         if self.size is not None and self.step is None:
             object.__setattr__(self, "step", self.size)
-        if min(self.size or 1, self.tokens or 1, self.step or 1) < 1:
+        if any(value is not None and value < 1 for value in (self.size, self.tokens, self.step)):
             raise SpecError("slide(size=…,step=…,tokens=…) must be at least 1")
         if self.size is not None and self.step is not None and self.step > self.size:
             raise SpecError(f"slide(size={self.size},step={self.step}) would skip segments",

@@ -154,41 +154,42 @@ def test_languages_by_name() -> None:
         language_code("", codes)
 
 
-def test_missing_weights_are_named(tmp_path: Path, oracle: Path) -> None:
+@pytest.mark.parametrize("how", ["missing", "shape"])
+def test_a_wrong_weight_is_named(how: str, tmp_path: Path, oracle: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     shutil.copytree(oracle / "neural/models/tiny-mbart50", tmp_path / "m")
     weights = load_file(tmp_path / "m/model.safetensors")
-    gone = "model.decoder.layers.1.fc1.weight"
-    save_file({name: value for name, value in weights.items() if name != gone}, tmp_path / "m/model.safetensors",
-              metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=gone):
+    key = "model.decoder.layers.1.fc1.weight"
+    weights.pop(key)
+    if how == "shape":
+        weights[key] = torch.zeros(3, 3)
+    save_file(weights, tmp_path / "m/model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=f"{key} as 3×3, not 64×32" if how == "shape" else f"no weights for {key}"):
         Checkpoint(str(tmp_path / "m"), "", Precision("cpu")).weights.parameters()
 
 
-@pytest.mark.parametrize("how", ["cut", "shape", "pickle"])
+@pytest.mark.parametrize("how", ["cut", "pickle"])
 def test_a_bad_checkpoint_is_refused(how: str, tmp_path: Path, oracle: Path) -> None:
     import pickle
-
-    from safetensors.torch import load_file, save_file
 
     shutil.copytree(oracle / "neural/models/tiny-mbart50", tmp_path / "m")
     file, trap = tmp_path / "m/model.safetensors", tmp_path / "trap"
     if how == "cut":
         file.write_bytes(file.read_bytes()[:5000])
-    elif how == "shape":
-        weights = load_file(file)
-        weights["model.decoder.layers.1.fc1.weight"] = torch.zeros(3, 3)
-        save_file(weights, file, metadata={"format": "pt"})
     else:
-        class Trap:
-            def __reduce__(self) -> tuple[object, tuple[str]]:
-                return Path.touch, (trap,)  # type: ignore[return-value]
-
         file.unlink()
-        (tmp_path / "m/pytorch_model.bin").write_bytes(pickle.dumps(Trap()))
-    with pytest.raises(ModelError, match="cannot be loaded") as caught:
+        (tmp_path / "m/pytorch_model.bin").write_bytes(pickle.dumps(Trap(trap), protocol=2))
+    with pytest.raises(ModelError, match="cannot be loaded"):
         Checkpoint(str(tmp_path / "m"), "", Precision("cpu")).weights.parameters()
     assert not trap.exists()
-    if how == "shape":
-        assert "fc1.weight" in str(caught.value) or "size" in str(caught.value)
+
+
+class Trap:
+    """A pickle that creates a file when it is loaded by anything that runs pickled code."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return Path.touch, (self.path,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -78,14 +78,25 @@ def load_weights(folder: Path, dtype: str, **options: str) -> Any:
         # asked for at loading, because transformers keeps in fp32 what overflows in fp16
         precision = {"dtype" if version >= (4, 56) else "torch_dtype": getattr(torch_module(), DTYPES[dtype])}
         model, facts = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-            folder, output_loading_info=True, **loading(folder), **precision, **options
+            folder, output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder), **precision, **options
         )
-    missing = sorted(map(str, facts["missing_keys"]))
-    if missing:
-        more = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
-        raise ModelError(f"the checkpoint has no weights for {missing[0]}{more}", where=str(folder),
-                         next="the file is damaged, or belongs to another kind of model")
+    refuse_gaps(folder, facts)
     return model
+
+
+def refuse_gaps(folder: Path, facts: Mapping[str, Any]) -> None:
+    """An error that names the weight if any was absent or had another shape: transformers would fill in random ones."""
+    wrong = sorted(f"{key} as {_shape(there)}, not {_shape(needed)}" for key, there, needed in facts["mismatched_keys"])
+    gone = sorted(map(str, facts["missing_keys"]))
+    for what, found in (("has", wrong), ("has no weights for", gone)):
+        if found:
+            more = f" and {len(found) - 1} others" if len(found) > 1 else ""
+            raise ModelError(f"the checkpoint {what} {found[0]}{more}", where=str(folder),
+                             next="the file is damaged, or belongs to another kind of model")
+
+
+def _shape(size: Sequence[int]) -> str:
+    return "×".join(map(str, size))
 
 
 @contextmanager

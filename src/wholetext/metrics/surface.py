@@ -1,4 +1,4 @@
-"""BLEU, chrF, chrF++ and TER: segment statistics from sacrebleu, totals turned into scores for whole arrays at once."""
+"""BLEU, chrF, chrF++ and TER with sacrebleu's definitions and tokenizers, counted and scored for many texts at once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra
+from wholetext.text.ngrams import blocks, characters, overlap, words
 from wholetext.types import FloatArray, Metric, Request, Run
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
@@ -21,7 +22,7 @@ _BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko
 
 @dataclass(frozen=True)
 class Surface(Metric):
-    """What the four share: sacrebleu reads each distinct reference once and counts matches per request."""
+    """What the four share: a sacrebleu metric that prepares texts, and counting that is exactly sacrebleu's."""
 
     range = (0.0, 100.0)
 
@@ -29,22 +30,27 @@ class Surface(Metric):
         """The configured sacrebleu metric."""
         raise MetricError(f"{self.name} does not say which sacrebleu metric it is")
 
+    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+        """(groups, k) statistics of prepared texts, each group a hypothesis and its references."""
+        raise MetricError(f"{self.name} does not say how it counts")
+
     def facts(self) -> Mapping[str, str]:
         import sacrebleu
 
         return {"sacrebleu": sacrebleu.__version__}
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
-        metric = self.sacrebleu()
-        references: dict[tuple[str, ...], Any] = {}
-        rows = []
+        peer = self.sacrebleu()
+        ready: dict[str, str] = {}  # each distinct text is prepared once
+        groups = []
         for request in requests:
-            texts = tuple(view.text for view in request.refs)
-            if texts not in references:
-                references[texts] = metric._cache_references([[text] for text in texts])[0]
-            hypothesis = metric._preprocess_segment(request.hyp[0].text)
-            rows.append(metric._compute_segment_statistics(hypothesis, references[texts]))
-        return np.array(rows, dtype=np.float64)
+            texts = [view.text for view in (request.hyp[0], *request.refs)]
+            for text in texts:
+                if text not in ready:
+                    ready[text] = peer._preprocess_segment(text)
+            groups.append([ready[text] for text in texts])
+        parts = [self.count(groups[part], peer) for part in blocks([sum(map(len, group)) for group in groups])]
+        return np.concatenate(parts)
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,14 @@ class Bleu(Surface):
             )
         except (ImportError, RuntimeError) as fault:
             raise MissingExtra(f"the tokenizer {self.tokenize} ({fault})", "cjk") from fault
+
+    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+        """Length, that of the nearest reference (of two equally near the shorter), matches, counts: (n, 2+4+4)."""
+        found = overlap(*words([text.split() for group in groups for text in group]), 4, len(groups[0]))
+        lengths = found.ref[:, :, 0]  # (n, references)
+        far = np.abs(lengths - found.hyp[:, :1])
+        nearest = np.where(far == far.min(axis=1, keepdims=True), lengths, np.inf).min(axis=1)
+        return np.column_stack([found.hyp[:, 0], nearest, found.match_any, found.hyp])
 
     def reduce(self, totals: FloatArray) -> FloatArray:
         return self._bleu(totals, self.effective_order == "always")
@@ -129,6 +143,21 @@ class Chrf(Surface):
         return CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta, lowercase=self.lowercase,
                     whitespace=self.whitespace, eps_smoothing=self.eps_smoothing)
 
+    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+        """n-grams of hypothesis, best reference and both, for each order: (n, 3·orders)."""
+        texts = [text for group in groups for text in group]
+        bare = texts if self.whitespace else ["".join(text.split()) for text in texts]
+        found = [overlap(*characters(bare), self.char_order, len(groups[0]))]
+        if self.word_order:
+            found.append(overlap(*words([peer._remove_punctuation(t) for t in texts]), self.word_order, len(groups[0])))
+        hyp = np.concatenate([part.hyp for part in found], axis=1)[:, None]  # (n, 1, orders)
+        ref = np.concatenate([part.ref for part in found], axis=2)  # (n, references, orders)
+        match = np.concatenate([part.match for part in found], axis=2)
+        each = np.stack([np.where(ref > 0, hyp, 0.0), ref, match], axis=3)  # (n, references, orders, 3)
+        stats = each.reshape(*each.shape[:2], -1)
+        best = self.reduce(stats)[:, :, 0].argmax(axis=1)
+        return np.asarray(stats[np.arange(len(stats)), best])
+
     def reduce(self, totals: FloatArray) -> FloatArray:
         hyp, ref, match = (totals[..., i::3] for i in range(3))  # each (..., orders)
         factor = float(self.beta) ** 2
@@ -176,6 +205,11 @@ class Ter(Surface):
 
         return TER(normalized=self.normalized, no_punct=self.no_punct, asian_support=self.asian_support,
                    case_sensitive=self.case_sensitive)
+
+    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+        """Edits to the nearest reference and mean reference length: (n, 2)."""
+        rows = [peer._compute_segment_statistics(hyp, peer._extract_reference_info(refs)) for hyp, *refs in groups]
+        return np.array(rows, dtype=np.float64)
 
     def reduce(self, totals: FloatArray) -> FloatArray:
         edits, length = totals[..., 0], totals[..., 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -92,12 +93,13 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
             output: str | None = None) -> Comparison:
     """Compare systems scored by one metric on the same documents.
 
-    Without a ``baseline`` the best system is it. ``draws`` are those of the test (10,000 swaps, or 1,000 resamples);
-    intervals take 1,000 resamples, or the test's own where it is a bootstrap. ``seed=None`` draws anew each time.
+    Without a ``baseline`` the best system is it. ``draws`` are those of the test: 10,000 swaps, or 1,000 resamples, or
+    as many as it takes for a corrected p-value to reach ``alpha`` where systems are very many. Intervals take 1,000
+    resamples, or the test's own where it is a bootstrap. ``seed=None`` draws anew each time.
     p-values are Holm-corrected over the comparisons made: systems against a named baseline, or all pairs where the
     baseline is the best system, since choosing it looked at all of them. Rank clusters always use all pairs.
     """
-    plan = _plan(test, unit, draws, seed, alpha)
+    plan = _plan(test, unit, alpha, seed, _draws(test, draws, len(scores), alpha))
     lineup = line_up(scores, unit, output)
     base = _index(lineup.names, baseline)
     samples = bootstrap(lineup.units, lineup.score, plan.resamples, seed)
@@ -120,15 +122,23 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
 # ---------------------------------------------------------------- input
 
 
-def _plan(test: Test, unit: Unit, draws: int | None, seed: int | None, alpha: float) -> _Plan:
+def _plan(test: Test, unit: Unit, alpha: float, seed: int | None, draws: int) -> _Plan:
     for name, value, known in (("test", test, get_args(Test)), ("unit", unit, get_args(Unit))):
         if value not in known:
             raise MetricError(f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}")
     if not 0 < alpha < 1:
         raise MetricError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
-    if draws is None:
-        draws = TRIALS if test == "randomization" else RESAMPLES
     return _Plan(test, unit, draws, seed, alpha)
+
+
+def _draws(test: Test, draws: int | None, systems: int, alpha: float) -> int:
+    """A p-value is at least 1 / (draws + 1), and correcting it for all pairs multiplies that."""
+    usual = TRIALS if test == "randomization" else RESAMPLES
+    return max(usual, _draws_needed(systems, alpha)) if draws is None else draws
+
+
+def _draws_needed(systems: int, alpha: float) -> int:
+    return math.ceil(systems * (systems - 1) / 2 / alpha) if 0 < alpha < 1 else 0
 
 
 def _index(names: tuple[str, ...], baseline: str | None) -> int:
@@ -208,6 +218,10 @@ def _warnings(lineup: Lineup, samples: FloatArray, plan: _Plan) -> tuple[str, ..
     few = few_documents(documents, plan.alpha)
     if few:
         warnings.append(few)
+    needed = _draws_needed(len(lineup.names), plan.alpha)
+    if plan.draws < needed:
+        warnings.append(f"{plan.draws} draws are too few for {len(lineup.names)} systems: no corrected p-value can "
+                        f"reach {plan.alpha}; give at least {needed}")
     if plan.unit == "segment" and documents > 1:
         factor = standard_error(lineup.documents[0], lineup.score) / standard_error(lineup.units[0], lineup.score)
         warnings.append(

@@ -56,8 +56,7 @@ def bootstrap(systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLE
     samples = np.full((len(systems), draws), np.nan)
     at = 0
     for weights in _resampling(units, draws, seed):
-        for i, totals in enumerate(systems):
-            samples[i, at : at + len(weights)] = _scores(score, _sums(weights, totals))
+        samples[:, at : at + len(weights)] = _scores(score, _sums(weights, systems))
         at += len(weights)
     return samples
 
@@ -105,9 +104,8 @@ def randomization_p(systems: Sequence[FloatArray], score: Score, pairs: Pairs, t
     whole = [totals.sum(axis=0) for totals in systems]  # each (k,)
     observed = _scores(score, np.array(whole))  # (systems,)
     above, defined = np.zeros(len(pairs)), np.zeros(len(pairs))
-    used = sorted({i for pair in pairs for i in pair})
     for swaps in _swapping(units, trials, seed):
-        kept = {i: _sums(swaps, systems[i]) for i in used}  # each (block, k)
+        kept = _sums(swaps, systems)  # (systems, block, k)
         for at, (a, b) in enumerate(pairs):
             moved = kept[a] - kept[b]
             mixed = np.stack([whole[b] + moved, whole[a] - moved])  # (2, block, k)
@@ -142,13 +140,15 @@ def _swapping(units: int, trials: int, seed: int | None) -> Iterator[NDArray[np.
         yield rng.integers(2, size=(min(block, trials - begin), units), dtype=np.bool_)
 
 
-def _sums(weights: NDArray[np.bool_] | IntArray, totals: FloatArray) -> FloatArray:
-    """(block, k) ``weights @ totals``, converting a bounded stretch of the weights at a time."""
-    sums = np.zeros((len(weights), totals.shape[1]))
-    step = max(1, _BLOCK // max(len(weights), 1))
-    for begin in range(0, len(totals), step):
-        sums += weights[:, begin : begin + step].astype(np.float64) @ totals[begin : begin + step]
-    return sums
+def _sums(weights: NDArray[np.bool_] | IntArray, systems: Sequence[FloatArray]) -> FloatArray:
+    """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time."""
+    block, k = len(weights), systems[0].shape[1]
+    sums = np.zeros((block, len(systems) * k))
+    step = max(1, _BLOCK // block)
+    for begin in range(0, weights.shape[1], step):
+        side_by_side = np.concatenate([totals[begin : begin + step] for totals in systems], axis=1)
+        sums += weights[:, begin : begin + step].astype(np.float64) @ side_by_side
+    return np.moveaxis(sums.reshape(block, len(systems), k), 0, 1)
 
 
 def _units(systems: Sequence[FloatArray], draws: int) -> int:

@@ -1,0 +1,45 @@
+# The front door: `make demo` shows the product, `make test` proves it. Both set up a virtual environment of their own.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
+
+.PHONY: help demo test test-all lint bench docs clean
+help:            ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --disable-pip-version-check install -q -U pip
+
+$(VENV)/demo.ready: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[demo]'
+	@touch $@
+
+$(VENV)/test.ready: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[all,dev]'
+	@touch $@ $(VENV)/demo.ready
+
+demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, write a report
+	$(BIN)/wholetext demo --out demo-run
+
+test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+
+test-all: $(VENV)/test.ready lint  ## everything, including slow tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
+	$(BIN)/ruff check src tests examples benchmarks tools
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, memory
+	$(BIN)/python benchmarks/sacrebleu_peer.py
+	$(BIN)/python benchmarks/scaling.py
+
+docs: $(VENV)/test.ready  ## write the generated pages again (command line reference)
+	$(BIN)/python tools/make_docs.py
+
+clean:           ## remove the virtual environment and what runs left behind
+	rm -rf $(VENV) demo-run artefacts build dist

@@ -1,0 +1,48 @@
+"""`wholetext compare RUN`: significance from a run folder, without scoring anything again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wholetext.cli import score as options
+
+
+def compare(
+    run: Annotated[Path, typer.Argument(help="A run folder written by `wholetext score --out`.")],
+    baseline: options.Baseline = None,
+    metric: Annotated[list[str] | None, typer.Option("-m", "--metric", help="Only these metrics of the run.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", help="Another output of the metric, e.g. recall or a category.")
+    ] = None,
+    format: options.Format = "table",
+    resample: options.Resample = "documents",
+    test: options.Test = "randomization",
+    draws: options.Draws = None,
+    seed: options.Seed = 12345,
+    alpha: options.Alpha = 0.05,
+) -> None:
+    """Compare the systems of a run folder: differences, intervals, p-values, clusters, how many documents would do."""
+    from wholetext.cli.tables import pairs, render
+    from wholetext.errors import RunError, did_you_mean
+    from wholetext.evaluate import open_run
+    from wholetext.registry import scorer
+    from wholetext.stats.compare import compare as compare_systems
+
+    results = open_run(run)
+    chosen = [scorer(text).spec for text in metric] if metric else list(results.scores)
+    for spec in chosen:
+        if spec not in results.scores:
+            raise RunError(f"the run has no metric {spec!r}", where=str(run),
+                           next=did_you_mean(spec, list(results.scores)) or f"it has {', '.join(results.scores)}")
+    comparisons = [
+        compare_systems(results.scores[spec], baseline, test=test, unit="doc" if resample == "documents" else "segment",
+                        draws=draws, seed=seed, alpha=alpha, output=output)
+        for spec in chosen
+    ]
+    notes = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
+    render(results, comparisons, format, list(notes))
+    if format == "table":
+        pairs(comparisons)

@@ -1,0 +1,81 @@
+"""The `wholetext` command: the table of verbs, and the one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from wholetext.errors import WholetextError
+
+# verb → module; each module has a function of the verb's name (or an `app` for verbs with sub-verbs).
+# They import what they need when called, so that help stays fast.
+VERBS = {
+    "score": "wholetext.cli.score",
+    "compare": "wholetext.cli.compare",
+    "plan": "wholetext.cli.plan",
+    "list": "wholetext.cli.list",
+    "show": "wholetext.cli.show",
+    "cache": "wholetext.cli.cache",
+    "demo": "wholetext.cli.demo",
+}
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from wholetext.version import __version__
+
+        print(f"wholetext {__version__}")
+        raise typer.Exit
+
+
+def build() -> typer.Typer:
+    """The whole command line as a typer app."""
+    app = typer.Typer(
+        name="wholetext",
+        help="Judge translations and other generated text as whole documents.",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        rich_markup_mode=None,  # plain help: rich would double the start-up time
+        epilog="Start with `wholetext demo`. `wholetext list` names the metrics, `wholetext VERB --help` the options.",
+    )
+
+    @app.callback()
+    def top(
+        version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+        = False,
+    ) -> None:
+        """Judge translations and other generated text as whole documents."""
+
+    for verb, where in VERBS.items():
+        module = import_module(where)
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=verb)
+        else:
+            app.command(verb)(getattr(module, verb))
+    return app
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Entry point: run, and turn every deliberate error into a message on stderr and exit code 2."""
+    from wholetext.cli.inputs import spread
+
+    try:
+        build()(spread(sys.argv[1:] if argv is None else argv))
+    except WholetextError as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:  # the reader of a pipe went away: nothing to say
+        sys.stderr.close()
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        print("interrupted: finished rows are kept, run the same command to go on", file=sys.stderr)
+        raise SystemExit(130) from None
+
+
+if __name__ == "__main__":
+    main()

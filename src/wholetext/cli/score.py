@@ -1,0 +1,128 @@
+"""`wholetext score`: all systems under all metrics, with intervals and significance, in one table and a run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from wholetext.cli import inputs
+
+if TYPE_CHECKING:
+    from wholetext.evaluate import Options, Progress
+
+Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="How to print.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder for compare, explain and report.")]
+Baseline = Annotated[str | None, typer.Option("--baseline", help="Compare with this system (the best by default).")]
+Resample = Annotated[
+    Literal["documents", "segments"], typer.Option("--resample", help="What the significance test draws.")
+]
+Test = Annotated[Literal["randomization", "bootstrap"], typer.Option("--test", help="The paired test.")]
+Draws = Annotated[int | None, typer.Option("--draws", min=1, help="Trials of the test (10,000, or 1,000 resamples).")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of all draws.", envvar="SACREBLEU_SEED")]
+Alpha = Annotated[float, typer.Option("--alpha", help="Level of significance.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
+Dtype = Annotated[Literal["fp32", "bf16", "fp16", "int8"], typer.Option("--dtype", help="Precision of models.")]
+BatchTokens = Annotated[int, typer.Option("--batch-tokens", min=1, help="Tokens a model sees at a time.")]
+Overflow = Annotated[Literal["warn", "error"], typer.Option("--overflow", help="What to do when text is too long.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")]
+
+
+def score(
+    input: inputs.Input = None,
+    sources: inputs.Sources = None,
+    translations: inputs.Translations = None,
+    references: inputs.References = None,
+    docs: inputs.Docs = None,
+    metric: inputs.Metrics = ["chrf", "bleu"],  # noqa: B006  typer reads the default, nobody changes it
+    langs: inputs.Langs = None,
+    test_set: inputs.TestSet = None,
+    reader: inputs.Reader = None,
+    system: inputs.Systems = None,
+    ref: inputs.RefNames = None,
+    out: Out = None,
+    format: Format = "table",
+    baseline: Baseline = None,
+    resample: Resample = "documents",
+    test: Test = "randomization",
+    draws: Draws = None,
+    seed: Seed = 12345,
+    alpha: Alpha = 0.05,
+    no_cache: NoCache = False,
+    device: Device = "auto",
+    dtype: Dtype = "fp32",
+    batch_tokens: BatchTokens = 1024,
+    overflow: Overflow = "warn",
+    quiet: Quiet = False,
+) -> None:
+    """Score systems on whole documents: a table with intervals and significance, and a run folder (--out)."""
+    from wholetext.evaluate import Options
+
+    chosen = inputs.Chosen(langs, system, ref, reader)
+    loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
+    options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens, overflow=overflow)
+    significance = {"test": test, "unit": "doc" if resample == "documents" else "segment", "draws": draws,
+                    "seed": seed, "alpha": alpha}
+    run(loaded, metric, options, Presentation(out, format, baseline, significance, quiet))
+
+
+class Presentation:
+    """How results are tested, shown and kept."""
+
+    def __init__(self, out: Path | None, format: Literal["table", "json", "tsv", "latex"], baseline: str | None,
+                 significance: dict[str, Any], quiet: bool) -> None:
+        self.out, self.format, self.baseline = out, format, baseline
+        self.significance, self.quiet = significance, quiet
+
+
+def run(loaded: Any, metrics: list[str], options: Options, shown: Presentation) -> None:
+    """Evaluate, keep, compare and print."""
+    from dataclasses import replace
+
+    from wholetext.cli.tables import render
+    from wholetext.evaluate import evaluate
+    from wholetext.results import write_run
+    from wholetext.stats.compare import compare
+
+    with progress_bar(shown.quiet) as progress:
+        results = evaluate(loaded.corpus, loaded.outputs, metrics, replace(options, progress=progress))
+    results = replace(results, warnings=(*loaded.warnings, *results.warnings))
+    if shown.out is not None:
+        write_run(results, shown.out)
+    comparisons = [compare(scores, shown.baseline, **shown.significance) for scores in results.scores.values()]
+    tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
+    render(results, comparisons, shown.format, [*results.warnings, *tested])
+
+
+class progress_bar:
+    """A progress bar on stderr where that is a terminal; silent otherwise."""
+
+    def __init__(self, quiet: bool) -> None:
+        import sys
+
+        self.bar: Any = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+
+    def __enter__(self) -> Progress | None:
+        if self.bar is None:
+            return None
+        self.bar.start()
+        tasks: dict[str, Any] = {}
+
+        def progress(spec: str, done: int, total: int) -> None:
+            if spec not in tasks:
+                tasks[spec] = self.bar.add_task(spec.replace("[", r"\["), total=total)
+            self.bar.update(tasks[spec], completed=done)
+
+        return progress
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()

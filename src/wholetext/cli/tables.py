@@ -1,0 +1,172 @@
+"""Comparisons as people and programs read them: a terminal table, JSON, TSV, LaTeX."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from wholetext.results import Results
+    from wholetext.stats.compare import Comparison, Standing
+
+Format = Literal["table", "json", "tsv", "latex"]
+MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
+
+
+def render(results: Results, comparisons: Sequence[Comparison], format: Format, notes: Sequence[str]) -> None:
+    """Print the comparisons, one per metric, in the wanted format."""
+    if format == "json":
+        print(json.dumps(as_json(results, comparisons, notes), ensure_ascii=False, indent=1))
+    elif format == "tsv":
+        print("\n".join("\t".join(row) for row in _tsv(comparisons)))
+    elif format == "latex":
+        print(_latex(comparisons))
+    else:
+        _table(results, comparisons, notes)
+
+
+def digits(comparison: Comparison) -> int:
+    """Decimals that suit the metric's scale: 0–100 scores get two, 0–1 scores four."""
+    largest = max((abs(s.score) for s in comparison.standings if math.isfinite(s.score)), default=0.0)
+    return 2 if largest >= 2 else 4
+
+
+def number(value: float, places: int) -> str:
+    return "–" if math.isnan(value) else f"{value:.{places}f}"
+
+
+def arrow(comparison: Comparison) -> str:
+    return "↑" if comparison.higher_is_better else "↓"
+
+
+def order(comparisons: Sequence[Comparison]) -> list[str]:
+    """Systems in the order of the first metric, best first."""
+    return [standing.system for standing in comparisons[0].standings]
+
+
+def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    wide = Console()
+    console = wide if wide.is_terminal else Console(width=max(80, 24 * (len(comparisons) + 1)))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("system", no_wrap=True)
+    for comparison in comparisons:
+        table.add_column(Text(f"{comparison.metric} {arrow(comparison)}"), justify="right", overflow="fold")
+    for system in order(comparisons):
+        cells = [_cell(comparison[system], digits(comparison)) for comparison in comparisons]
+        table.add_row(Text(system), *cells)
+    console.print(table)
+    first = comparisons[0]
+    corpus = results.corpus
+    segments = sum(len(doc) for doc in corpus.docs)
+    against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
+    console.print(Text(
+        f"\n{len(corpus)} documents, {segments} segments, {'-'.join(corpus.langs)}. ± is a 95 % interval; "
+        f"{MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
+        "Holm-corrected; #n is the rank cluster.", style="dim"))
+    console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
+    for comparison in comparisons:
+        signature = results.scores[comparison.metric][comparison.baseline].signature
+        console.print(Text(f"{comparison.metric}  {signature}", style="dim"), soft_wrap=True)
+    for note in notes:
+        console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
+
+
+def pairs(comparisons: Sequence[Comparison]) -> None:
+    """One line per system and metric: its difference to the baseline, and what it would take to settle it."""
+    for comparison in comparisons:
+        places = digits(comparison)
+        print(f"\n{comparison.metric} {arrow(comparison)}  against {comparison.baseline}")
+        for s in comparison.standings:
+            if s.verdict == "baseline":
+                continue
+            low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
+            tested = f"p {s.p:.4f}, Holm {s.p_holm:.4f}"
+            line = f"  {s.system:<20} {s.delta:+.{places}f} [{low}, {high}]  {tested}  {s.verdict}"
+            print(line + _hint(s))
+
+
+def _hint(standing: Standing) -> str:
+    """What it would take to settle an open comparison."""
+    power = standing.power
+    if standing.verdict != "open" or power is None or math.isnan(power.needed):
+        return ""
+    if math.isinf(power.needed):
+        return "  (the same score: no number of documents would separate them)"
+    return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
+
+
+def _cell(standing: Standing, places: int) -> Any:
+    from rich.text import Text
+
+    rank = "" if standing.rank is None else f"#{standing.rank}"
+    half = (standing.interval.high - standing.interval.low) / 2
+    text = Text(f"{number(standing.score, places)} ±{number(half, places)} {MARKS[standing.verdict]}{rank}")
+    if standing.rank == 1:
+        text.stylize("bold green")
+    return text
+
+
+def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]) -> dict[str, Any]:
+    """Everything as plain values; numbers are numbers, undefined ones null."""
+
+    def plain(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    def system(standing: Standing) -> dict[str, Any]:
+        return {
+            "system": standing.system, "score": plain(standing.score),
+            "interval": [plain(standing.interval.low), plain(standing.interval.high)],
+            "delta": plain(standing.delta),
+            "delta_interval": [plain(standing.delta_interval.low), plain(standing.delta_interval.high)],
+            "p": plain(standing.p), "p_holm": plain(standing.p_holm), "rank": standing.rank,
+            "verdict": standing.verdict,
+        }
+
+    return {
+        "corpus": results.corpus.id, "langs": list(results.corpus.langs), "documents": len(results.corpus),
+        "metrics": [
+            {
+                "name": comparison.metric, "output": comparison.output, "higher_is_better": comparison.higher_is_better,
+                "baseline": comparison.baseline, "test": dict(comparison.signature),
+                "systems": [
+                    system(standing) | {"signature": str(results.scores[comparison.metric][standing.system].signature)}
+                    for standing in comparison.standings
+                ],
+            }
+            for comparison in comparisons
+        ],
+        "warnings": list(notes),
+    }
+
+
+def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
+    rows = [["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank"]]
+    for comparison in comparisons:
+        for s in comparison.standings:
+            numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
+            rows.append([comparison.metric, s.system, *(repr(float(x)) for x in numbers), str(s.rank or "")])
+    return rows
+
+
+def _latex(comparisons: Sequence[Comparison]) -> str:
+    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
+    arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
+    head = " & ".join(["System", *(f"{c.metric.translate(escape)} {arrows[arrow(c)]}" for c in comparisons)])
+    lines = [r"\begin{tabular}{l" + "r" * len(comparisons) + "}", r"\toprule", head + r" \\", r"\midrule"]
+    for system in order(comparisons):
+        cells = []
+        for comparison in comparisons:
+            standing, places = comparison[system], digits(comparison)
+            half = (standing.interval.high - standing.interval.low) / 2
+            mark = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}.get(standing.verdict, "")
+            score = number(standing.score, places)
+            bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
+            cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
+        lines.append(" & ".join([system.translate(escape), *cells]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])

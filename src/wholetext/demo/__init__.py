@@ -1,0 +1,40 @@
+"""The demo corpus: short original documents, German→English and Chinese→English, with four planted systems.
+
+``load("de-en")`` gives the corpus and the outputs. The texts are in ``PAIR.jsonl`` beside this file, one document per
+line: ``doc_id``, ``domain``, ``src`` (segments), ``refs`` (name → segments), ``outputs`` (system → segments); the
+file's name carries the language pair. They are dedicated to the public domain (CC0 1.0).
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+from wholetext.errors import InputError, did_you_mean
+from wholetext.types import Corpus, Document, Output
+
+PAIRS = ("de-en", "zh-en")
+
+
+def load(pair: str) -> tuple[Corpus, tuple[Output, ...]]:
+    """The corpus of a language pair and what each system made of it, in the order of the file."""
+    if pair not in PAIRS:
+        hint = did_you_mean(pair, list(PAIRS)) or f"the pairs are {' and '.join(PAIRS)}"
+        raise InputError(f"the demo corpus has no language pair {pair!r}", next=hint)
+    text = files(__package__).joinpath(f"{pair}.jsonl").read_text(encoding="utf-8")
+    records = [json.loads(line) for line in text.split("\n") if line]
+    docs = tuple(
+        Document(
+            id=record["doc_id"],
+            src=tuple(record["src"]),
+            refs={name: tuple(segments) for name, segments in record["refs"].items()},
+            meta={"domain": record["domain"]},
+        )
+        for record in records
+    )
+    outputs = tuple(
+        Output(system, {record["doc_id"]: tuple(record["outputs"][system]) for record in records})
+        for system in records[0]["outputs"]
+    )
+    source, target = pair.split("-")
+    return Corpus(id=f"demo-{pair}", langs=(source, target), docs=docs), outputs

@@ -1,0 +1,157 @@
+"""From what a format found to a checked Corpus and Outputs: the checks of ids and counts that all formats share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.types import Corpus, Output
+
+Langs = str | tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What was read: the corpus, the outputs of each system, and what the reader had to decide on its own."""
+
+    corpus: Corpus
+    outputs: tuple[Output, ...]
+    warnings: tuple[str, ...] = ()
+    others: frozenset[str] = field(default=frozenset(), repr=False)  # documents left out: of another language pair
+
+    def __iter__(self) -> Iterator[Any]:
+        """``corpus, outputs, warnings = …``."""
+        return iter((self.corpus, self.outputs, self.warnings))
+
+    def keep(self, systems: Sequence[str] | None = None, refs: Sequence[str] | None = None) -> Loaded:
+        """Only these systems and these references, in this order (None keeps all)."""
+        corpus, outputs = self.corpus, self.outputs
+        if refs is not None:
+            known = list(dict.fromkeys(name for doc in corpus.docs for name in doc.refs))
+            wanted = [_known("reference", name, known, corpus.id) for name in refs]
+            corpus = replace(corpus, docs=tuple(
+                replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs})
+                for doc in corpus.docs))
+        if systems is not None:
+            by_name = {output.system: output for output in outputs}
+            chosen = [_known("system", name, list(by_name), corpus.id) for name in dict.fromkeys(systems)]
+            outputs = tuple(by_name[name] for name in chosen)
+        return replace(self, corpus=corpus, outputs=outputs)
+
+
+def pair(langs: Langs) -> tuple[str, str]:
+    """``"de-en"`` or ``("de", "en")`` → ``("de", "en")``; None → two unknown languages."""
+    if langs is None:
+        return ("", "")
+    codes = tuple(langs.split("-", 1)) if isinstance(langs, str) else tuple(langs)
+    if len(codes) != 2 or not all(isinstance(code, str) and code.strip() for code in codes):
+        raise InputError(f"a language pair is written like de-en, not {langs!r}")
+    return (codes[0].strip(), codes[1].strip())
+
+
+def same_language(wanted: str, found: str) -> bool:
+    """Whether a code that was found is the one wanted, or a regional form of it: ``de`` finds ``de_DE``."""
+    return found == wanted or re.split("[-_]", found)[0] == wanted
+
+
+def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] = (), where: str = "") -> Loaded:
+    """Check the parts against one another and put each output's documents in the order of the corpus."""
+    outputs = tuple(outputs)
+    place = where or corpus.id
+    notes = [*warnings, *_check_documents(corpus, place)]
+    seen: set[str] = set()
+    ordered = []
+    for output in outputs:
+        if output.system in seen:
+            raise InputError(f"two outputs are named {output.system!r}", where=place,
+                             next="give each system its own name (a system is named after its file)")
+        seen.add(output.system)
+        notes += _check_output(corpus, output, place)
+        ordered.append(Output(output.system, {doc.id: output.docs[doc.id] for doc in corpus.docs}))
+    if outputs and all(doc.src is None and not doc.refs for doc in corpus.docs):
+        notes.append("there is neither a source nor a reference: only metrics of the output alone make sense")
+        sizes = {doc: len(segments) for doc, segments in ordered[0].docs.items()}
+        corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
+    return Loaded(corpus, tuple(ordered), tuple(notes))
+
+
+def _check_documents(corpus: Corpus, where: str) -> list[str]:
+    if not corpus.docs:
+        raise InputError("there is no text here", where=where, next="check that this is the file you meant")
+    seen: set[str] = set()
+    for doc in corpus.docs:
+        if doc.id in seen:
+            raise InputError(f"document id {doc.id!r} is used twice", where=where, next="give each document its own id")
+        seen.add(doc.id)
+        if len(doc) == 0 and (doc.src is not None or doc.refs):
+            raise InputError(f"document {doc.id!r} is empty: it has no segments", where=where,
+                             next="leave the document out, or give it its segments")
+        for name, segments in doc.refs.items():
+            if len(segments) != len(doc):
+                side = "source" if doc.src is not None else f"reference {next(iter(doc.refs))!r}"
+                raise AlignmentError(f"document {doc.id!r} has {_segments(len(doc))} in the {side} "
+                                     f"but {len(segments)} in reference {name!r}", where=where,
+                                     next="references need the same segments as the source: align or join them first")
+    return _partial(corpus)
+
+
+def _partial(corpus: Corpus) -> list[str]:
+    """What only some documents have, and which is therefore not used for the whole corpus."""
+    total, notes = len(corpus.docs), []
+    counts: dict[str, int] = {}
+    for doc in corpus.docs:
+        for name in doc.refs:
+            counts[name] = counts.get(name, 0) + 1
+    for name, count in counts.items():
+        if count < total:
+            notes.append(f"reference {name!r} is there for {count} of {total} documents only and is not used")
+    sources = sum(doc.src is not None for doc in corpus.docs)
+    if 0 < sources < total:
+        notes.append(f"{total - sources} of {total} documents have no source, so none is used")
+    return notes
+
+
+def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
+    known = {doc.id for doc in corpus.docs}
+    unknown = [doc for doc in output.docs if doc not in known]
+    if unknown:
+        hint = did_you_mean(unknown[0], [doc.id for doc in corpus.docs][:2000])
+        raise AlignmentError(f"the output of {output.system!r} has a document {unknown[0]!r} "
+                             f"that the corpus does not have{_more(len(unknown))}", where=where,
+                             next=hint or "check that the output belongs to this corpus")
+    missing = [doc.id for doc in corpus.docs if doc.id not in output.docs]
+    if missing:
+        raise AlignmentError(f"the output of {output.system!r} lacks document {missing[0]!r}" + _more(len(missing)),
+                             where=where, next="add the documents, or leave this system out")
+    other: list[tuple[str, int, int]] = []
+    for doc in corpus.docs:
+        segments = output.docs[doc.id]
+        if not segments:
+            raise InputError(f"document {doc.id!r} is empty in the output of {output.system!r}", where=where,
+                             next="write one empty segment where the system produced nothing")
+        if len(segments) != len(doc) and len(doc):
+            other.append((doc.id, len(segments), len(doc)))
+    if not other:
+        return []
+    first, has, wants = other[0]
+    return [f"the output of {output.system!r} has another number of segments than the corpus in "
+            f"{len(other)} of {len(corpus.docs)} documents (first: {first!r}, {has} instead of {wants})"]
+
+
+def _known(kind: str, name: str, known: list[str], where: str) -> str:
+    if name in known:
+        return name
+    listed = ", ".join(known[:12]) or "none"
+    raise InputError(f"there is no {kind} {name!r}", where=where,
+                     next=did_you_mean(name, known) or f"there are: {listed}{' …' if len(known) > 12 else ''}")
+
+
+def _segments(count: int) -> str:
+    return f"{count} segment" + ("" if count == 1 else "s")
+
+
+def _more(count: int) -> str:
+    return f" (and {count - 1} more)" if count > 1 else ""

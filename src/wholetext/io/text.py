@@ -1,0 +1,194 @@
+"""Text files in and out: gzip, stdin, BOM and CRLF are undone; what is not clean UTF-8 is an error with its line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from wholetext.errors import InputError, did_you_mean
+
+FilePath = str | os.PathLike[str]
+_BUFFER = 1 << 16
+_BOM = b"\xef\xbb\xbf"
+
+
+class TextFile:
+    """An opened file that can be looked at (``head``) and then read once, as bytes or as lines."""
+
+    def __init__(self, name: str, raw: BinaryIO) -> None:
+        self.name = name
+        self._raw = raw
+
+    def head(self) -> bytes:
+        """The first bytes (up to 64 KiB), without using them up."""
+        with _reading(self.name):
+            peeked = cast("io.BufferedReader", self._raw).peek(_BUFFER)
+        return peeked[3:] if peeked.startswith(_BOM) else peeked
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes, in large pieces."""
+        with _reading(self.name):
+            while piece := self._raw.read(1 << 20):
+                yield piece
+
+    def lines(self) -> Iterator[str]:
+        r"""Lines without their end. Only ``\n`` ends a line (with ``\r`` before it or not), never U+2028 or U+0085."""
+        with _reading(self.name):
+            for number, raw in enumerate(self._raw, 1):
+                if number == 1 and raw.startswith(_BOM):
+                    raw = raw[3:]
+                if raw[-1:] == b"\n":
+                    raw = raw[:-1]
+                if raw[-1:] == b"\r":
+                    raw = raw[:-1]
+                try:
+                    text = raw.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    raise _not_utf8(at(self.name, number), raw, error) from None
+                if "\0" in text:
+                    raise InputError("there is a NUL character in this line", where=at(self.name, number),
+                                     next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters")
+                yield text
+
+
+def at(name: str, line: int) -> str:
+    """``file:line``, the place of an error."""
+    return f"{name}:{line}"
+
+
+def shown(path: FilePath) -> str:
+    """The name of a file in messages."""
+    return "standard input" if path == "-" else os.fspath(path)
+
+
+def stem(path: FilePath) -> str:
+    """A system's or reference's name from its file: ``out/sysA.txt.gz`` → ``sysA`` (``GPT-4.1`` keeps its dot)."""
+    if path == "-":
+        return "stdin"
+    name = Path(path).name
+    name = name.removesuffix(".gz")
+    front, dot, extension = name.rpartition(".")
+    return front if dot and front and extension.isalpha() and len(extension) <= 5 else name
+
+
+@contextmanager
+def opened(path: FilePath) -> Iterator[TextFile]:
+    """Open a file (``-`` is standard input), gzip or plain by its first bytes."""
+    name = shown(path)
+    with _reading(name, path):
+        raw = _plain(path)
+    with raw:
+        with _reading(name):
+            zipped = raw.peek(2)[:2] == b"\x1f\x8b"
+        unzipped = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=raw)), _BUFFER) if zipped else raw
+        yield TextFile(name, cast(BinaryIO, unzipped))
+
+
+def read_lines(path: FilePath) -> list[str]:
+    """All lines of a file."""
+    with opened(path) as file:
+        return list(file.lines())
+
+
+def clean(text: str, where: str) -> str:
+    """The text itself; an InputError where it has a NUL or half of a surrogate pair, which no UTF-8 file can hold."""
+    if "\0" in text:
+        raise InputError("there is a NUL character in this text", where=where, next="remove the NUL characters")
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(f"half of a surrogate pair (U+{ord(text[error.start]):04X}) stands alone in this text",
+                             where=where, next="the text was cut inside a character: write it again as UTF-8") from None
+    return text
+
+
+def write_lines(path: FilePath, lines: Iterable[str]) -> None:
+    """One line per string; a string that would not read back as one line is an error. ``.gz`` is compressed."""
+    name = os.fspath(path)
+
+    def write(out: TextIO) -> None:
+        for number, line in enumerate(lines, 1):
+            if "\n" in line or line.endswith("\r"):
+                raise InputError("a line break inside a segment cannot be written to a file of lines",
+                                 where=at(name, number), next="write JSONL, or replace the line breaks by spaces")
+            out.write(clean(line, at(name, number)) + "\n")
+
+    write_text(path, write)
+
+
+def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
+    """Write through a neighbouring file and rename it, so that a half-written file is never left in place."""
+    target = Path(path)
+    half = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (gzip.open(half, "wt", encoding="utf-8", newline="\n") if target.suffix == ".gz"
+              else half.open("w", encoding="utf-8", newline="\n")) as out:
+            write(cast(TextIO, out))
+        half.replace(target)
+    except OSError as error:
+        raise InputError(f"cannot write this file: {error.strerror or error}", where=os.fspath(path)) from error
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def _plain(path: FilePath) -> io.BufferedReader:
+    """The file's bytes; what can be read only once (stdin, pipes) is taken into memory so that it can be looked at."""
+    if path == "-":
+        return _buffered(sys.stdin.buffer.read())
+    raw = cast("io.BufferedReader", open(path, "rb", buffering=_BUFFER))  # noqa: PTH123, SIM115 - the caller closes it
+    if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
+        return raw
+    with raw:
+        return _buffered(raw.read())
+
+
+def _buffered(data: bytes) -> io.BufferedReader:
+    return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)), _BUFFER)
+
+
+@contextmanager
+def _reading(name: str, path: FilePath | None = None) -> Iterator[None]:
+    """Turn what the operating system and gzip say into an InputError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError("no such file", where=name, next=_neighbours(path)) from None
+    except IsADirectoryError:
+        raise InputError("this is a folder, a file is wanted here", where=name,
+                         next="name a file in it; only an EvalSet folder is read as a whole") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"the gzip file is broken: {error}", where=name,
+                         next="download or compress it again; gzip -t FILE checks it") from None
+    except OSError as error:
+        raise InputError(f"cannot read this file: {error.strerror or error}", where=name) from None
+    except ValueError as error:  # a NUL inside the path itself
+        raise InputError(f"cannot read this file: {error}", where=repr(name)) from None
+
+
+def _neighbours(path: FilePath | None) -> str:
+    folder = Path(path or "").parent
+    try:
+        names = [entry.name for entry in folder.iterdir()][:1000]
+    except OSError:
+        return f"there is no folder {folder}"
+    lowered = {name.lower(): name for name in names}
+    hint = did_you_mean(Path(path or "").name, list(lowered))
+    return hint or "check the path"
+
+
+def _not_utf8(where: str, raw: bytes, error: UnicodeDecodeError) -> InputError:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return InputError("this is UTF-16, UTF-8 is wanted", where=where,
+                          next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN")
+    return InputError(f"byte {error.start + 1} of this line (0x{raw[error.start]:02x}) is not UTF-8", where=where,
+                      next="convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > CLEAN (or from what it was written in)")

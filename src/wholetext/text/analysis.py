@@ -1,0 +1,162 @@
+"""Linguistic analysis of a segment: the interface every tagger meets, and the choice of one by language.
+
+An analyser is a ``types.Backend`` from a segment (``str``) to an ``Analysis``, so ``run.map(analyser, segments)``
+analyses each distinct segment once however many systems, references and metrics share it::
+
+    analyser = analyser_for("en", layers=frozenset({"pos", "lemma", "sentence"}))
+    for analysis in run.map(analyser, segments):
+        analysis.nouns()      # ('cat', 'mat'): lemmas of nouns and proper nouns
+        analysis.sentences    # ((0, 12), (13, 40)): spans of characters
+
+Making an analyser loads nothing: its ``id`` (name, version, layers) is read from package metadata, for the signature
+and the cache; the pipeline itself is loaded by the first ``run``.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Literal, NamedTuple, Protocol
+
+from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, did_you_mean
+from wholetext.types import Fit
+
+Layer = Literal["tag", "pos", "morph", "lemma", "entity", "sentence"]
+LAYERS: frozenset[Layer] = frozenset({"tag", "pos", "morph", "lemma", "entity", "sentence"})
+NOUNS = frozenset({"NOUN", "PROPN"})
+
+
+class Token(NamedTuple):
+    """One token; a layer that the analyser does not give is ``""``, except the lemma, which is then the text."""
+
+    text: str
+    lemma: str
+    tag: str  # fine tag of the analyser's own scheme (Penn, STTS, jieba …)
+    pos: str  # universal part of speech
+    morph: str  # universal features, ``Number=Sing|Tense=Past``
+    start: int  # characters of the segment
+    end: int
+
+
+class Entity(NamedTuple):
+    """A named entity: its text, the analyser's own label, its characters in the segment."""
+
+    text: str
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What an analyser says about one segment; ``sentences`` are character spans in order, none for a blank segment."""
+
+    tokens: tuple[Token, ...]
+    entities: tuple[Entity, ...] = ()
+    sentences: tuple[tuple[int, int], ...] = ()
+
+    def nouns(self) -> tuple[str, ...]:
+        """Lemmas of common and proper nouns, in order, repeats kept."""
+        return tuple(token.lemma for token in self.tokens if token.pos in NOUNS)
+
+    def sentence_tokens(self) -> tuple[tuple[Token, ...], ...]:
+        """The tokens of each sentence."""
+        return tuple(
+            tuple(token for token in self.tokens if start <= token.start < end) for start, end in self.sentences
+        )
+
+
+class Analyser:
+    """A ``types.Backend[str, Analysis]`` whose analyses are kept (``types.Keeps``). Subclass it and write ``run``."""
+
+    id: str  # name, version and layers: ``spacy/en_core_web_sm-3.8.0[entity,tag]``
+    layers: frozenset[Layer]  # the ones it fills
+
+    def fit(self, x: str) -> Fit:
+        """Nothing is cut or padded, so every segment counts as one."""
+        return Fit(tokens=1)
+
+    def run(self, batch: Sequence[str]) -> list[Analysis]:
+        """One analysis per segment, each independent of its neighbours."""
+        raise MetricError(f"{type(self).__name__} cannot analyse", next="write its run(batch) method")
+
+    def pack(self, output: Analysis) -> bytes:
+        columns = [*zip(*output.tokens)] if output.tokens else []
+        return zlib.compress(json.dumps([columns, output.entities, output.sentences]).encode(), 1)
+
+    def unpack(self, data: bytes) -> Analysis:
+        columns, entities, sentences = json.loads(zlib.decompress(data))
+        tokens = map(Token._make, zip(*columns))
+        return Analysis(tuple(tokens), tuple(map(Entity._make, entities)), tuple((a, b) for a, b in sentences))
+
+
+class Opener(Protocol):
+    """What a backend module offers in ``OPENERS`` under its name: an analyser, or None where it has none to offer."""
+
+    def __call__(self, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None: ...
+
+
+# The name a user types → the module whose ``OPENERS`` has it. Order is the preference of ``auto``.
+BACKENDS: dict[str, str] = {
+    "spacy": "spacy_pipeline",
+    "natasha": "natasha_ru",
+    "lac": "chinese",
+    "jieba": "chinese",
+    "hanta": "hanta_de",
+    "simplemma": "simplemma_lemmas",
+    "given": "given",
+    "plain": "plain",
+}
+AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")
+ONLY = {"natasha": "ru", "lac": "zh", "jieba": "zh", "hanta": "de"}  # backends of one language
+EXTRAS = {"en": "en", "fr": "fr", "de": "de", "ru": "ru", "zh": "zh", "es": "es"}  # language → pip extra
+
+
+def analyser_for(lang: str, name: str = "auto", layers: frozenset[Layer] = LAYERS) -> Analyser:
+    """The analyser for a language that fills the most of the ``layers`` asked for; check its ``layers`` for the rest.
+
+    ``name`` is ``auto``, a backend (``spacy``), or one with a detail (``spacy/en_core_web_sm``, ``given/tags.conllu``).
+    """
+    lang = lang.lower().replace("_", "-").split("-")[0]
+    if name != "auto":
+        return _named(lang, name, layers)
+    best: Analyser | None = None
+    for backend in AUTO:
+        found = _open(backend, lang, "", layers)
+        if found is not None and (best is None or len(found.layers & layers) > len(best.layers & layers)):
+            best = found
+    if best is None:
+        raise _nothing(lang)
+    return best
+
+
+def _named(lang: str, name: str, layers: frozenset[Layer]) -> Analyser:
+    backend, _, detail = name.partition("/")
+    if backend not in BACKENDS:
+        raise SpecError(f"unknown tagger {backend!r}",
+                        next=did_you_mean(backend, list(BACKENDS)) or f"choose one of auto, {', '.join(BACKENDS)}")
+    if ONLY.get(backend, lang) != lang:
+        raise SpecError(f"the tagger {backend!r} reads {ONLY[backend]!r}, not {lang!r}", next="use tagger=auto")
+    found = _open(backend, lang, detail, layers)
+    if found is None:
+        raise _nothing(lang, backend)
+    return found
+
+
+def _open(backend: str, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
+    module = import_module(f"wholetext.text.{BACKENDS[backend]}")
+    opener: Opener = module.OPENERS[backend]
+    return opener(lang, detail, layers)
+
+
+def _nothing(lang: str, backend: str = "") -> MissingExtra | ModelError:
+    tagger = f"the tagger {backend!r}" if backend else "a tagger"
+    if lang in EXTRAS:
+        return MissingExtra(f"{tagger} for the language {lang!r}", EXTRAS[lang])
+    return ModelError(
+        f"there is no {tagger.split(' ', 1)[1]} for the language {lang or 'unknown'!r}",
+        next="install a spaCy pipeline for it, give annotations (tagger=given/FILE.conllu), or ask for tagger=plain",
+    )

@@ -1,0 +1,132 @@
+"""Category tables: which pronouns, markers, tenses and entity labels count in a language, read from TOML data files."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from wholetext.errors import InputError, SpecError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Profile = Literal["reference", "paper", "fixed"]
+Scheme = Literal["morph", "tags", "words"]
+CATEGORIES = ("tense", "pronoun", "entity", "marker")
+_KEYS = {"language", "origin", "pronoun", "marker", "tense", "entity", "reference", "paper"}
+_FEATURE_GROUPS = ("person", "nonperson")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The categories of one language under one profile; each form, tag or label belongs to one feature."""
+
+    language: str
+    origin: str  # paper, ours, or what a user's file says
+    id: str  # language, or file name and content hash
+    features: Mapping[str, tuple[str, ...]]  # category → its features, in order
+    pronouns: Mapping[str, str]  # form → feature
+    markers: Mapping[str, str]  # lower-cased phrase → feature
+    tenses: Mapping[Scheme, Mapping[str, str]]  # tag, word, or morphology joined by | → feature, first fit first
+    labels: Mapping[str, str]  # entity label → person or nonperson
+    possessive: tuple[str, ...]  # endings that are no part of a name
+    weights: Mapping[str, float]  # feature → weight where it is not 1
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest marker."""
+        return max(map(len, self.markers), default=0)
+
+
+def languages() -> tuple[str, ...]:
+    """Languages that have a table here."""
+    folder = files("wholetext.text") / "tables"
+    return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))
+
+
+@lru_cache(maxsize=64)
+def load_table(name: str, profile: Profile = "reference") -> Table:
+    """The table of a language (``en``), or the one in a TOML file (``tables/ja.toml``)."""
+    if name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise InputError("there is no such table", where=name, next=f"tables here: {', '.join(languages())}")
+        data = path.read_bytes()
+        return _table(_parse(data, name), profile, f"{path.name}-{hashlib.blake2b(data, digest_size=4).hexdigest()}")
+    if name not in languages():
+        raise SpecError(f"there is no category table for the language {name!r}",
+                        next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)")
+    data = (files("wholetext.text") / "tables" / f"{name}.toml").read_bytes()
+    return _table(_parse(data, f"{name}.toml"), profile, name)
+
+
+def _parse(data: bytes, where: str) -> dict[str, Any]:
+    try:
+        raw: dict[str, Any] = tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the table cannot be read ({error})", where=where) from None
+    _check(raw, where)
+    return raw
+
+
+def _check(raw: Mapping[str, Any], where: str) -> None:
+    """A table says what it must, and no form belongs to two features of a category."""
+    unknown = set(raw) - _KEYS
+    missing = {"language", "origin", "pronoun", "marker", "tense", "entity"} - set(raw)
+    if unknown or missing:
+        fault = f"unknown: {', '.join(sorted(unknown))}" if unknown else f"missing: {', '.join(sorted(missing))}"
+        raise InputError(f"a table has other parts ({fault})", where=where, next="see docs/blonde.md")
+    schemes = {key: value for key, value in raw["tense"].items() if key != "features"}
+    for scheme, entries in schemes.items():
+        if scheme not in ("morph", "tags", "words"):
+            raise InputError(f"tense.{scheme} is none of morph, tags, words", where=where)
+        stray = set(entries) - set(raw["tense"].get("features", ()))
+        if stray:
+            raise InputError(f"tense.{scheme} names {sorted(stray)[0]!r}, which is not in tense.features", where=where)
+    groups = {"pronoun": raw["pronoun"], "marker": raw["marker"], **{f"tense.{k}": v for k, v in schemes.items()},
+              "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS}}
+    for category, entries in groups.items():
+        seen: dict[str, str] = {}
+        for feature, forms in entries.items():
+            if not isinstance(forms, list) or not all(isinstance(form, str) and form.strip() for form in forms):
+                raise InputError(f"{category}.{feature} is not a list of strings", where=where)
+            for form in forms:
+                if form in seen:
+                    raise InputError(f"{form!r} stands under {seen[form]} and {feature} of {category}", where=where)
+                seen[form] = feature
+
+
+def _table(raw: Mapping[str, Any], profile: Profile, mark: str) -> Table:
+    """Apply what the profile changes: forms left out, senses merged, weights."""
+    reference = raw.get("reference", {}) if profile == "reference" else {}
+    merge = {} if profile == "reference" else raw.get("paper", {}).get("merge", {})
+    into = {old: new for new, olds in merge.items() for old in olds}
+    without = set(reference.get("without", ()))
+    pronouns = {form: into.get(f, f) for f, forms in raw["pronoun"].items() for form in forms if form not in without}
+    markers = {form.lower(): into.get(f, f) for f, forms in raw["marker"].items() for form in forms
+               if form not in without}
+    tenses = {scheme: {form: feature for feature, forms in entries.items() for form in forms}
+              for scheme, entries in raw["tense"].items() if scheme != "features"}
+    allowed = reference.get("labels")
+    labels = {label: group for group in _FEATURE_GROUPS for label in raw["entity"].get(group, ())
+              if allowed is None or label in allowed}
+    return Table(
+        language=raw["language"], origin=raw["origin"], id=mark,
+        features={
+            "tense": tuple(raw["tense"].get("features", ())),
+            "pronoun": tuple(dict.fromkeys(into.get(f, f) for f in raw["pronoun"])),
+            "entity": _FEATURE_GROUPS,
+            "marker": tuple(dict.fromkeys(into.get(f, f) for f in raw["marker"])),
+        },
+        pronouns=pronouns, markers=markers, tenses=tenses, labels=labels,
+        possessive=tuple(reference.get("possessive", raw["entity"].get("possessive", ()))),
+        weights={key: float(value) for key, value in reference.get("weights", {}).items()},
+    )

@@ -1,0 +1,244 @@
+"""The command line as a person uses it: files in, table out, run folder re-read; every mistake answered."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wholetext.cli.inputs import spread
+from wholetext.cli.main import main
+from wholetext.demo import load
+
+METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo corpus as parallel line files."""
+    folder = tmp_path_factory.mktemp("lines")
+    corpus, outputs = load("de-en")
+
+    def write(name: str, lines: list[str]) -> None:
+        (folder / f"{name}.txt").write_text("".join(line + "\n" for line in lines), "utf-8")
+
+    write("docs", [doc.id for doc in corpus.docs for _ in range(len(doc))])
+    write("src", [segment for doc in corpus.docs for segment in doc.src or ()])
+    write("ref", [segment for doc in corpus.docs for segment in doc.refs["human"]])
+    for output in outputs:
+        write(output.system, [segment for doc in corpus.docs for segment in output.docs[doc.id]])
+    return folder
+
+
+def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    """Run the command in this process: exit code, stdout, stderr."""
+    code = 0
+    try:
+        main(list(argv))
+    except SystemExit as done:
+        code = int(done.code or 0)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def arguments(files: Path, *more: str) -> list[str]:
+    systems = [str(files / f"{name}.txt") for name in ("coherent", "patchwork", "literal")]
+    return [
+        "score",
+        "-s",
+        str(files / "src.txt"),
+        "-t",
+        *systems,
+        "-r",
+        str(files / "ref.txt"),
+        "-d",
+        str(files / "docs.txt"),
+        "-l",
+        "de-en",
+        *METRICS,
+        *more,
+    ]
+
+
+def test_score_prints_one_table_and_keeps_a_run_that_compare_reads(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    code, out, err = call(capsys, *arguments(files, "--out", str(run)))
+    assert code == 0, err
+    assert "bleu ↑" in out
+    assert "ter ↓" in out
+    assert "slide(size=3,step=2):chrf ↑" in out
+    assert "12 documents, 112 segments, de-en" in out
+    rows = [line.split()[0] for line in out.splitlines()[1:4]]
+    assert rows == ["patchwork", "coherent", "literal"]
+    assert "metric:bleu|view:sentence|" in out
+    lines = [json.loads(line) for line in (run / "results.jsonl").read_text("utf-8").split("\n")[:-1]]
+    assert {line["level"] for line in lines} == {"corpus", "doc", "row"}
+    assert all(isinstance(line["score"], float) for line in lines)
+    code, again, err = call(capsys, "compare", str(run), "--baseline", "coherent", "-f", "json")
+    assert code == 0, err
+    (first, *_) = json.loads(again)["metrics"]
+    assert first["baseline"] == "coherent"
+    printed = {
+        line["system"]: line["score"] for line in lines if line["metric"] == "bleu" and line["level"] == "corpus"
+    }
+    assert {s["system"]: s["score"] for s in first["systems"]} == pytest.approx(printed)
+
+
+@pytest.mark.parametrize("format", ["json", "tsv", "latex"])
+def test_other_formats_are_complete(files: Path, format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, *arguments(files, "-f", format, "--baseline", "literal"))
+    assert code == 0, err
+    if format == "json":
+        found = json.loads(out)
+        assert [m["name"] for m in found["metrics"]] == ["bleu", "slide(size=3,step=2):chrf", "ter"]
+        assert all(s["interval"][0] <= s["score"] <= s["interval"][1] for m in found["metrics"] for s in m["systems"])
+        assert all(s["signature"] for m in found["metrics"] for s in m["systems"])
+    elif format == "tsv":
+        rows = [line.split("\t") for line in out.strip().split("\n")]
+        assert len(rows) == 1 + 3 * 3
+        assert all(len(row) == len(rows[0]) for row in rows)
+    else:
+        assert out.count(r"\\") == 4
+        assert r"\toprule" in out
+
+
+def test_the_same_command_twice_gives_the_same_output(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, *arguments(files)) == call(capsys, *arguments(files, "--no-cache"))
+
+
+def test_segments_can_be_resampled_and_that_is_said(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = call(capsys, *arguments(files, "--resample", "segments", "--test", "bootstrap", "--seed", "7"))
+    assert "unit:segment" in out
+    assert "seed:7" in out
+    assert "as if they were independent" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["-m", "bleux"], "did you mean"),
+        (["-r", "nowhere.txt"], "nowhere.txt"),
+        (["--baseline", "coherant"], "did you mean coherent"),
+        (["--system", "nobody"], "nobody"),
+        (["--ref", "nobody"], "nobody"),
+    ],
+)
+def test_mistakes_are_answered_without_a_traceback(
+    files: Path, change: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = call(capsys, *arguments(files, *change))
+    assert code == 2
+    assert message in err
+    assert err.startswith("error: ")
+    assert "Traceback" not in err
+
+
+def test_files_of_different_lengths_are_an_error(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = tmp_path / "short.txt"
+    short.write_text("".join((files / "coherent.txt").read_text("utf-8").splitlines(keepends=True)[:-1]), "utf-8")
+    code, _, err = call(
+        capsys, "score", "-t", str(short), "-r", str(files / "ref.txt"), "-d", str(files / "docs.txt"), "-m", "bleu"
+    )
+    assert code == 2
+    assert "short.txt" in err
+    assert "111" in err
+    assert "112" in err
+
+
+def test_a_reference_free_corpus_cannot_use_bleu(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "score", "-s", str(files / "src.txt"), "-t", str(files / "coherent.txt"), "-m", "bleu")
+    assert code == 2
+    assert "bleu needs a reference" in err
+    assert "-r" in err
+
+
+@pytest.mark.parametrize("argv", [["compare", "nowhere"], ["score"], ["show", "nothing"], ["compare", "."]])
+def test_every_verb_answers_nonsense(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, *argv)
+    assert code == 2
+    assert "→" in err
+
+
+def test_a_damaged_run_folder_is_an_error(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    call(capsys, *arguments(files, "--out", str(run)))
+    for name in ("stats0.npz", "texts.jsonl", "run.json"):
+        kept = (run / name).read_bytes()
+        for damage in (kept[: len(kept) // 2], b"", b"\x00" * 50):
+            (run / name).write_bytes(damage)
+            code, _, err = call(capsys, "compare", str(run))
+            assert code == 2, (name, damage[:10])
+            assert "Traceback" not in err
+        (run / name).write_bytes(kept)
+    assert call(capsys, "compare", str(run))[0] == 0
+
+
+def test_plan_shows_the_text_with_the_scored_part_marked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(
+        capsys,
+        "plan",
+        "-t",
+        str(files / "coherent.txt"),
+        "-r",
+        str(files / "ref.txt"),
+        "-d",
+        str(files / "docs.txt"),
+        "-m",
+        "context(prev=1):chrf",
+        "--show",
+        "2",
+    )
+    assert code == 0, err
+    refs = (files / "ref.txt").read_text("utf-8").split("\n")
+    assert f"{refs[0]} ┃ «{refs[1]}»" in out
+    assert "112 rows of 1 systems" in out
+
+
+def test_options_that_take_files_take_several() -> None:
+    assert spread(["score", "-t", "a", "b", "-m", "x", "-r", "c"]) == [
+        "score",
+        "-t",
+        "a",
+        "-t",
+        "b",
+        "-m",
+        "x",
+        "-r",
+        "c",
+    ]
+    assert spread(["score", "-t", "-", "-q"]) == ["score", "-t", "-", "-q"]
+
+
+def test_list_show_cache_and_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "chrf++" in call(capsys, "list")[1]
+    assert "chrf" in json.loads(call(capsys, "list", "--json")[1])["metrics"]
+    assert "Popović" in call(capsys, "show", "chrf")[1]
+    assert "partial" in call(capsys, "show", "slide")[1]
+    code, out, err = call(capsys, "demo", "--out", str(tmp_path / "run"), "-m", "bleu")
+    assert code == 0, err
+    assert "patchwork" in out
+    assert "rows:bleu" in call(capsys, "cache", "info")[1]
+    assert "dropped" in call(capsys, "cache", "clear")[1]
+
+
+@pytest.mark.parametrize("verb", [["--help"], ["list"], ["score", "--help"]])
+def test_help_and_list_import_nothing_heavy(verb: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "wholetext", *verb], capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    imported = {line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert not imported & {"torch", "transformers", "spacy", "scipy.stats", "scipy", "sacrebleu", "pydantic", "pandas"}
+
+
+def test_the_command_line_reference_is_fresh() -> None:
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, str(root / "tools" / "make_docs.py"), "--check"])
+    assert done.returncode == 0, "docs/cli.md is out of date: run `make docs`"

@@ -1,0 +1,141 @@
+"""BLEU, chrF, chrF++ and TER equal sacrebleu: every system, corpus and segment, and every option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+from wholetext.evaluate import Options, score, score_texts
+from wholetext.registry import scorer
+from wholetext.types import Corpus, Document, Output
+
+TOLERANCE = 1e-9
+NO_CACHE = Options(cache=False)
+PEERS = {
+    "bleu": (lambda **kw: BLEU(**kw), lambda **kw: BLEU(effective_order=True, **kw)),
+    "chrf": (lambda **kw: CHRF(**kw),) * 2,
+    "chrf++": (lambda **kw: CHRF(word_order=2, **kw),) * 2,
+    "ter": (lambda **kw: TER(**kw),) * 2,
+}
+WORDS = st.text(alphabet="aab bc. ,é世界", max_size=30)
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").split("\n")[:-1]
+
+
+def evalset(data: Path, pair: str, reference: str, systems: int | None) -> tuple[Corpus, list[Output]]:
+    root = data / "evalsets" / "wmt21.news"
+    ids = [line.split("\t")[1] for line in lines(root / "documents" / f"{pair}.docs")]
+    order = list(dict.fromkeys(ids))
+
+    def by_doc(text: list[str]) -> dict[str, tuple[str, ...]]:
+        grouped: dict[str, list[str]] = {name: [] for name in order}
+        for name, segment in zip(ids, text, strict=True):
+            grouped[name].append(segment)
+        return {name: tuple(segments) for name, segments in grouped.items()}
+
+    refs = by_doc(lines(root / "references" / f"{pair}.{reference}.txt"))
+    docs = tuple(Document(name, None, {reference: refs[name]}) for name in order)
+    paths = sorted((root / "system-outputs" / pair).iterdir())[:systems]
+    source, target = pair.split("-")
+    return Corpus("wmt21", (source, target), docs), [Output(p.stem, by_doc(lines(p))) for p in paths]
+
+
+def check_equal(corpus: Corpus, outputs: list[Output], metric: str, segments: int) -> int:
+    """Corpus scores of all systems; segment scores of the first ``segments`` segments of each."""
+    tokenize = {"tokenize": "zh"} if metric == "bleu" and corpus.langs[1] == "zh" else {}
+    whole, single = (make(**tokenize) for make in PEERS[metric])
+    refs = [segment for doc in corpus.docs for segment in next(iter(doc.refs.values()))]
+    checked = 0
+    for system, scores in score(corpus, outputs, metric, NO_CACHE).items():
+        hyps = [
+            seg for output in outputs if output.system == system for doc in corpus.docs for seg in output.docs[doc.id]
+        ]
+        assert scores.score == pytest.approx(whole.corpus_score(hyps, [refs]).score, abs=TOLERANCE)
+        expected = [single.sentence_score(h, [r]).score for h, r in list(zip(hyps, refs))[:segments]]
+        assert np.abs(scores.at("segment")[:segments] - expected).max() <= TOLERANCE
+        checked += 1
+    return checked
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_equal_to_sacrebleu_on_wmt21_two_systems(data: Path, metric: str) -> None:
+    corpus, outputs = evalset(data, "de-en", "refA", 2)
+    assert check_equal(corpus, outputs, metric, 100) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
+@pytest.mark.parametrize(("pair", "reference"), [("en-de", "refC"), ("de-en", "refA"), ("zh-en", "refB")])
+def test_equal_to_sacrebleu_on_wmt21_all_systems_all_segments(
+    data: Path, pair: str, reference: str, metric: str
+) -> None:
+    corpus, outputs = evalset(data, pair, reference, None)
+    assert check_equal(corpus, outputs, metric, 10**9) == len(outputs) > 10
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=6), st.sampled_from(sorted(PEERS)))
+def test_equal_to_sacrebleu_on_any_text_with_two_references(texts: list[tuple[str, str, str]], metric: str) -> None:
+    hyps, first, second = (list(side) for side in zip(*texts))
+    scores = score_texts(hyps, refs=[first, second], metric=f"sentence:{metric}", options=NO_CACHE)
+    whole, single = (make() for make in PEERS[metric])
+    assert scores.score == pytest.approx(whole.corpus_score(hyps, [first, second]).score, abs=TOLERANCE)
+    expected = [single.sentence_score(h, [a, b]).score for h, a, b in texts]
+    assert scores.at("row") == pytest.approx(expected, abs=TOLERANCE)
+
+
+OPTIONS = [
+    *(
+        (f"bleu(smooth={s},smooth_value={v})", BLEU(smooth_method=s, smooth_value=v, force=True))
+        for s, v in (("exp", None), ("floor", 0.1), ("add-k", 1.0), ("none", None))
+    ),
+    *((f"bleu(tokenize={t})", BLEU(tokenize=t, force=True)) for t in ("13a", "intl", "char", "zh", "none")),
+    ("bleu(lowercase=true)", BLEU(lowercase=True, force=True)),
+    ("chrf(char_order=4,beta=1)", CHRF(char_order=4, beta=1)),
+    ("chrf(whitespace=true,lowercase=true)", CHRF(whitespace=True, lowercase=True)),
+    ("chrf(eps_smoothing=true)", CHRF(eps_smoothing=True)),
+    ("chrf++(word_order=1)", CHRF(word_order=1)),
+    ("ter(normalized=true,no_punct=true)", TER(normalized=True, no_punct=True)),
+    (
+        "ter(case_sensitive=true,asian_support=true,normalized=true)",
+        TER(case_sensitive=True, asian_support=True, normalized=True),
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "peer"), OPTIONS, ids=[spec for spec, _ in OPTIONS])
+def test_every_option_means_what_it_means_in_sacrebleu(spec: str, peer: BLEU | CHRF | TER) -> None:
+    hyps = ["The Cat sat on the mat.", "There is 一只猫 here, really", "no overlap", "", "a b"]
+    refs = ["The cat sat on a mat .", "There is 一只 猫 here!", "something else entirely", "not empty", "a b"]
+    assert score_texts(hyps, refs=refs, metric=spec, options=NO_CACHE).score == pytest.approx(
+        peer.corpus_score(hyps, [refs]).score, abs=TOLERANCE
+    )
+
+
+@pytest.mark.parametrize(
+    ("langs", "tokenizer"),
+    [
+        (("en", "zh"), "zh"),
+        (("en", "zh_CN"), "zh"),
+        (("zh", "en"), "13a"),
+        (("en", "ja"), "ja-mecab"),
+        (("en", "ko"), "ko-mecab"),
+    ],
+)
+def test_the_tokenizer_follows_the_target_language(langs: tuple[str, str], tokenizer: str) -> None:
+    assert scorer("bleu").metric.resolve(langs).tokenize == tokenizer  # type: ignore[attr-defined]
+
+
+def test_document_bleu_counts_over_whole_documents() -> None:
+    hyps, refs = ["a b c", "d e f", "g h i j"], ["a b c", "d e f", "g h i k"]
+    scores = score_texts(hyps, refs=refs, docs=["x", "x", "y"], metric="d-bleu", options=NO_CACHE)
+    joined = BLEU().corpus_score(["a b c d e f", "g h i j"], [["a b c d e f", "g h i k"]])
+    assert scores.score == pytest.approx(joined.score, abs=TOLERANCE)
+    assert scores.at("corpus", "precision4")[0] == pytest.approx(joined.precisions[3], abs=TOLERANCE)

@@ -1,0 +1,95 @@
+"""The example plug-in: a real package, installed and used; and the recipe of CONTRIBUTING, followed to the letter."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PLUGIN = ROOT / "examples" / "plugin"
+METRIC = PLUGIN / "src" / "wholetext_lengthmatch" / "__init__.py"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the plug-in is installed."""
+    target = tmp_path_factory.mktemp("site")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--target",
+        str(target),
+        str(PLUGIN),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(target), str(ROOT / "src")])}
+
+
+def run(environment: dict[str, str], *argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *argv], env=environment, capture_output=True, text=True)
+
+
+def test_an_installed_plugin_is_listed_conforms_and_scores(installed: dict[str, str], tmp_path: Path) -> None:
+    assert "lengthmatch" in run(installed, "-m", "wholetext", "list").stdout
+    check = (
+        "from wholetext.testing import check_metric; "
+        "check_metric('lengthmatch'); check_metric('slide(size=2):lengthmatch(unit=char)')"
+    )
+    done = run(installed, "-c", check)
+    assert done.returncode == 0, done.stderr
+    for name, lines in {"ref": ["a b c d", "e f"], "sys": ["a b c", "e f g h"]}.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    done = run(
+        installed,
+        "-m",
+        "wholetext",
+        "score",
+        "-t",
+        str(tmp_path / "sys.txt"),
+        "-r",
+        str(tmp_path / "ref.txt"),
+        "-m",
+        "sentence:lengthmatch",
+        "-f",
+        "json",
+    )
+    assert done.returncode == 0, done.stderr
+    (metric,) = json.loads(done.stdout)["metrics"]
+    assert metric["name"] == "sentence:lengthmatch"
+    assert metric["systems"][0]["score"] == pytest.approx((3 / 4 + 2 / 4) / 2)
+
+
+def test_without_the_plugin_its_name_is_unknown() -> None:
+    done = run(dict(os.environ, PYTHONPATH=str(ROOT / "src")), "-m", "wholetext", "show", "lengthmatch")
+    assert done.returncode == 2
+    assert "there is no metric 'lengthmatch'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_adding_a_metric_is_one_file_of_forty_lines_and_one_line(tmp_path: Path) -> None:
+    assert len(METRIC.read_text().splitlines()) <= 40
+    copy = tmp_path / "wholetext"
+    subprocess.run(["cp", "-r", str(ROOT / "src" / "wholetext"), str(copy)], check=True)
+    (copy / "metrics" / "lengthmatch.py").write_text(METRIC.read_text())
+    registry = copy / "registry.py"
+    mark = "BUILTIN: Mapping[str, str] = {\n"
+    assert mark in registry.read_text()
+    line = '    "lengthmatch": "wholetext.metrics.lengthmatch:LengthMatch",\n'
+    registry.write_text(registry.read_text().replace(mark, mark + line))
+    done = run(
+        dict(os.environ, PYTHONPATH=str(tmp_path)),
+        "-c",
+        "from wholetext.testing import check_metric; check_metric('lengthmatch')",
+    )
+    assert done.returncode == 0, done.stderr

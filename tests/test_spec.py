@@ -1,0 +1,130 @@
+"""Spec strings: they round-trip, and a wrong one is answered under the fault."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholetext.errors import SpecError
+from wholetext.registry import ALIASES, expand, names, scorer
+from wholetext.spec import Call, Spec, parse, parse_call
+
+NAMES = st.from_regex(r"[a-z][a-z0-9+-]{0,8}", fullmatch=True).filter(lambda n: not n.endswith("-"))
+KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**9), 10**9),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12),
+)
+CALLS = st.builds(Call, NAMES, st.dictionaries(KEYS, VALUES, max_size=3))
+MODELS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9/_.-]{0,20}", fullmatch=True)
+
+
+@given(CALLS, st.none() | CALLS, st.none() | MODELS, st.none() | st.from_regex(r"[a-f0-9]{4,12}", fullmatch=True))
+def test_any_spec_reads_back_as_itself(
+    metric: Call, view: Call | None, model: str | None, revision: str | None
+) -> None:
+    spec = Spec(metric, view, model, revision if model else None)
+    assert parse(str(spec)) == spec
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "chrf",
+        "d-bleu",
+        "context(prev=1,hyp=own):chrf",
+        "slide(size=6,step=2,partial=weighted):bleu(lowercase=true)",
+        "paragraph(size=3):chrf++",
+        "whole:ter",
+        "rouge-1",
+        "bleu(smooth=add-k,smooth_value=0.5)",
+    ],
+)
+def test_canonical_form_is_a_fixed_point(text: str) -> None:
+    once = scorer(text)
+    assert scorer(once.spec) == once
+    assert scorer(once.spec).spec == once.spec
+
+
+def test_canonical_form_leaves_out_defaults() -> None:
+    assert scorer("sentence:bleu(lowercase=false)").spec == "bleu"
+    assert scorer("context(prev=2,next=0):chrf").spec == "context:chrf"
+    assert scorer("slide(size=6):chrf").spec == "slide(size=6,step=6):chrf"
+
+
+def test_alias_expands_and_what_is_given_beside_it_wins() -> None:
+    assert scorer("d-bleu").spec == "whole:bleu"
+    assert scorer("d-bleu(lowercase=true)").spec == "whole:bleu(lowercase=true)"
+    assert scorer("slide(size=2):d-bleu").spec == "slide(size=2,step=2):bleu"
+    for alias in ALIASES:
+        assert expand(parse(alias)).metric.name not in ALIASES
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "column"),
+    [
+        ("slide(6):bleu", "expected an argument name", 6),
+        ("context(prev=2:chrf", "expected ',' or ')'", 14),
+        ("context(prv=2):chrf", "no argument 'prv'", 8),
+        ("bleu(smooth=expo)", "one of exp, floor", 5),
+        ("bleu@some/model", "takes no model", 4),
+        ("slidee(size=2):bleu", "no view 'slidee'", 0),
+        ('bleu(tokenize="13a)', "never closed", 14),
+        ("bleu(lowercase=true,lowercase=true)", "given twice", 20),
+        ("slide(size=2)", "needs a metric", 13),
+        ("bleu(lowercase=3)", "takes bool", 5),
+    ],
+)
+def test_a_fault_is_shown_with_a_caret_under_it(text: str, message: str, column: int) -> None:
+    with pytest.raises(SpecError) as caught:
+        scorer(text)
+    what = caught.value.what
+    assert message in what
+    line, under = what.splitlines()[1:3]
+    assert line == "  " + text
+    assert under.index("^") - 2 == column
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("bleux", "bleu"), ("context(prv=1):bleu", "prev"), ("slid(size=2):bleu", "slide")]
+)
+def test_a_near_miss_gets_a_suggestion(text: str, hint: str) -> None:
+    with pytest.raises(SpecError, match=f"did you mean.*{hint}"):
+        scorer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "slide(size=0):chrf",
+        "slide(size=2,step=3):chrf",
+        "slide:chrf",
+        "slide(size=2,tokens=5):chrf",
+        "context(prev=-1):chrf",
+        "paragraph(size=0):chrf",
+    ],
+)
+def test_impossible_views_are_refused(text: str) -> None:
+    with pytest.raises(SpecError):
+        scorer(text)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_spec_or_a_spec_error(text: str) -> None:
+    try:
+        parse(text)
+    except SpecError as fault:
+        assert fault.what
+
+
+def test_every_name_resolves() -> None:
+    for name in names():
+        assert scorer(name).spec
+
+
+def test_parse_call() -> None:
+    assert parse_call("slide(size=6)") == Call("slide", {"size": 6})

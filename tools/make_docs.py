@@ -1,0 +1,49 @@
+"""Writes the generated pages of docs/ again: the command line reference, from the command line itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+
+
+def command_reference() -> str:
+    """Every verb's help as Markdown."""
+    import typer.main
+
+    from wholetext.cli.main import build
+
+    root = typer.main.get_command(build())
+    lines = ["# Command line", "", "Made by `make docs` from the commands themselves.", ""]
+    for name, command in sorted(root.commands.items()):  # type: ignore[attr-defined]
+        lines += _section(f"wholetext {name}", command)
+        for sub, inner in sorted(getattr(command, "commands", {}).items()):
+            lines += _section(f"wholetext {name} {sub}", inner)
+    return "\n".join(lines)
+
+
+def _section(title: str, command: object) -> list[str]:
+    lines = [f"## {title}", "", (command.help or "").strip(), ""]  # type: ignore[attr-defined]
+    rows = []
+    for param in command.params:  # type: ignore[attr-defined]
+        option = param.param_type_name == "option"
+        names = ", ".join(param.opts) if option else param.name.upper()
+        choices = getattr(param.type, "choices", None)
+        kind = " \\| ".join(map(str, choices)) if choices else param.type.name
+        default = "" if param.default in (None, False, (), []) or callable(param.default) else f"`{param.default}`"
+        if names != "--help":
+            rows.append(f"| `{names}` | {kind} | {default} | {getattr(param, 'help', '') or ''} |")
+    return [*lines, "| option | takes | default | |", "|---|---|---|---|", *rows, ""] if rows else lines
+
+
+def main() -> int:
+    text = command_reference()
+    if "--check" in sys.argv:
+        return 0 if PAGE.exists() and PAGE.read_text("utf-8") == text else 1
+    PAGE.write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
