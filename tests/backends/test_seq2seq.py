@@ -165,7 +165,7 @@ def test_a_wrong_weight_is_named(how: str, tmp_path: Path, oracle: Path) -> None
     if how == "shape":
         weights[key] = torch.zeros(3, 3)
     save_file(weights, tmp_path / "m/model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=f"{key} as 3×3, not 64×32" if how == "shape" else f"no weights for {key}"):
+    with pytest.raises(ModelError, match=f"wrong shape for {key}" if how == "shape" else f"no weights for {key}"):
         Checkpoint(str(tmp_path / "m"), "", Precision("cpu")).weights.parameters()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -86,17 +86,14 @@ def load_weights(folder: Path, dtype: str, **options: str) -> Any:
 
 def refuse_gaps(folder: Path, facts: Mapping[str, Any]) -> None:
     """An error that names the weight if any was absent or had another shape: transformers would fill in random ones."""
-    wrong = sorted(f"{key} as {_shape(there)}, not {_shape(needed)}" for key, there, needed in facts["mismatched_keys"])
+    # with their shapes or without them, by version
+    wrong = sorted(str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"])
     gone = sorted(map(str, facts["missing_keys"]))
-    for what, found in (("has", wrong), ("has no weights for", gone)):
+    for what, found in (("has weights of the wrong shape for", wrong), ("has no weights for", gone)):
         if found:
             more = f" and {len(found) - 1} others" if len(found) > 1 else ""
             raise ModelError(f"the checkpoint {what} {found[0]}{more}", where=str(folder),
                              next="the file is damaged, or belongs to another kind of model")
-
-
-def _shape(size: Sequence[int]) -> str:
-    return "×".join(map(str, size))
 
 
 @contextmanager
