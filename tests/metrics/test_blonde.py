@@ -20,7 +20,7 @@ from wholetext.text import analysis
 from wholetext.types import Corpus, Document, Output, Scores
 
 Texts = list[tuple[str, ...]]  # documents as segments
-WORDS = st.sampled_from(["he", "she", "it", "They", "his", "the", "cat", "but", "so", "Then", "bridge", "crossed", "😀", ".", "3"])
+WORDS = st.sampled_from(["he", "she", "it", "They", "his", "the", "cat", "but", "so", "Then", "bridge", "😀", ".", "3"])
 SEGMENT = st.lists(WORDS, max_size=9).map(" ".join)
 DOCS = st.lists(st.lists(SEGMENT, min_size=1, max_size=4).map(tuple), min_size=1, max_size=4)
 
