@@ -11,6 +11,7 @@ from wholetext.text.analysis import NOUNS, Analyser, Analysis, Token
 from wholetext.types import Run, View
 
 WordsFrom = Literal["tokens", "spaces"]
+CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})  # universal tags of words that carry meaning themselves
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Reading:
     sentences: tuple[tuple[int, int], ...]  # spans of words
     nouns: tuple[tuple[int, str], ...]  # (sentence, lemma) in order, repeats kept
     noun_words: tuple[tuple[int, str], ...] = ()  # (word, lemma), where words are the tagger's tokens
+    content: tuple[tuple[str, str], ...] = ()  # (form, lemma) of content words
 
 
 def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: WordsFrom = "tokens") -> Reading:
@@ -29,6 +31,7 @@ def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: Word
     sentences: list[tuple[int, int]] = []
     nouns: list[tuple[int, str]] = []
     noun_words: list[tuple[int, str]] = []
+    content: list[tuple[str, str]] = []
     for segment, analysis in zip(segments, analyses, strict=True):
         for (start, stop), tokens in _by_sentence(segment, analysis):
             found = segment[start:stop].split() if words_from == "spaces" else [token.text for token in tokens]
@@ -38,11 +41,12 @@ def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: Word
                 if token.pos in NOUNS:
                     nouns.append((len(sentences), token.lemma.lower()))
                     noun_words.append((len(words) + place, token.lemma.lower()))
+            content += [(token.text.lower(), token.lemma.lower()) for token in tokens if token.pos in CONTENT]
             sentences.append((len(words), len(words) + len(found)))
             words.extend(word.lower() for word in found)
     if words_from == "spaces":
         noun_words = []  # places of tokens, not of these words
-    return Reading(tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words))
+    return Reading(tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content))
 
 
 def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:
