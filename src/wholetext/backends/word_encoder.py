@@ -59,9 +59,10 @@ class WordEncoder:
         """The word pieces of each word; a word of which nothing is left is one unknown piece."""
         new = [word for word in dict.fromkeys(words) if word not in self._pieces]
         if new:
-            ids = self._tokenizer(new, add_special_tokens=False, split_special_tokens=True, truncation=False)["input_ids"]
-            unknown = [self._tokenizer.unk_token_id]
-            self._pieces.update((word, list(pieces) or unknown) for word, pieces in zip(new, ids, strict=True))
+            # a literal [SEP] in the text is text
+            made = self._tokenizer(new, add_special_tokens=False, split_special_tokens=True, truncation=False)
+            for word, pieces in zip(new, made["input_ids"], strict=True):
+                self._pieces[word] = list(pieces) or [self._tokenizer.unk_token_id]
         return [self._pieces[word] for word in words]
 
     def fit(self, x: Passage) -> Fit:

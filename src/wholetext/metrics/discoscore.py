@@ -1,4 +1,4 @@
-"""DiscoScore: how far hypothesis and reference differ in what they speak of (ds-focus) and how it hangs together (ds-sent).
+"""DiscoScore: how two texts differ in what they speak of (ds-focus) and in how their sentences hang together (ds-sent).
 
 Zhao, Strube and Eger 2023, "DiscoScore: Evaluating Text Generation with BERT and Discourse Coherence" (EACL).
 The published code is followed where it made the published tables; docs/discourse.md lists where code and paper part.
@@ -82,8 +82,10 @@ def focus_vectors(found: Grid, vectors: Mapping[int, FloatArray]) -> FocusVector
     return FocusVectors(names, np.array(rows, dtype=np.float64).reshape(len(names), -1))
 
 
-def focus_distance(hyp: FocusVectors, ref: FocusVectors, *, squared: bool = True, no_overlap: str = "zero") -> FloatArray:
-    """(precision, recall): the summed distance of shared foci over the number of foci in hyp and in ref (section 3.1)."""
+def focus_distance(
+    hyp: FocusVectors, ref: FocusVectors, *, squared: bool = True, no_overlap: str = "zero"
+) -> FloatArray:
+    """(precision, recall): summed distance of shared foci over the number of foci in hyp and in ref (section 3.1)."""
     at = {name: row for row, name in enumerate(ref.names)}
     shared = [(row, at[name]) for row, name in enumerate(hyp.names) if name in at]
     if not shared:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from wholetext.errors import MetricError
 from wholetext.text.analysis import Analyser, Layer, analyser_for
 from wholetext.text.grids import Grid, entities
 from wholetext.text.readings import Reading, WordsFrom, readings
@@ -32,7 +33,11 @@ class FocusMetric(Metric):
 
     def analyser(self) -> Analyser:
         """The tagger that the parameters name; loads nothing yet."""
-        return analyser_for(self.lang, self.tagger, _LAYERS)
+        found = analyser_for(self.lang, self.tagger, _LAYERS)
+        if "pos" not in found.layers:
+            raise MetricError(f"{self.name} needs parts of speech, which the tagger {found.id} does not give",
+                              next="name one that does (tagger=spacy), or give annotations (tagger=given/FILE.conllu)")
+        return found
 
     def readings(self, requests: Sequence[Request], run: Run, words: WordsFrom = "tokens") -> dict[View, Reading]:
         """The reading of every hypothesis and reference."""

@@ -1,4 +1,4 @@
-"""The arithmetic of DS-Sent: sentence vectors that borrow from later sentences they share foci with, and their comparison.
+"""The arithmetic of DS-Sent: sentence vectors that borrow from later sentences with shared foci, and their comparison.
 
 Zhao, Strube and Eger 2023, section 3.2. ``stats`` is the paper's comparison; ``greedy`` and ``optimal`` are the two
 that its Table 4 names (BERTScore- and MoverScore-like), with definitions of ours.
@@ -69,7 +69,7 @@ def _greedy(hyp: FloatArray, ref: FloatArray) -> float:
 def earth_movers_distance(hyp: FloatArray, ref: FloatArray) -> float:
     """The least mean distance over which uniform mass on the one's rows moves to the other's."""
     from scipy.optimize import linear_sum_assignment, linprog
-    from scipy.sparse import eye_array, kron
+    from scipy.sparse import eye_array, kron, vstack
 
     square = np.maximum(2.0 - 2.0 * (hyp @ ref.T), 0.0)  # unit rows: |a − b|² = 2 − 2·a·b
     cost = np.sqrt(np.where(square < 1e-12, 0.0, square))  # (n, m)
@@ -80,8 +80,6 @@ def earth_movers_distance(hyp: FloatArray, ref: FloatArray) -> float:
         return float(cost.mean())
     leaves = kron(eye_array(n), np.ones((1, m)), format="csr")  # (n, n·m) what leaves each row
     arrives = kron(np.ones((1, n)), eye_array(m), format="csr")  # (m, n·m) what arrives at each column
-    from scipy.sparse import vstack
-
     found = linprog(cost.ravel(), A_eq=vstack([leaves, arrives], format="csr"),
                     b_eq=np.concatenate([np.full(n, 1 / n), np.full(m, 1 / m)]), method="highs")
     return float(found.fun) if found.status == 0 else float("nan")

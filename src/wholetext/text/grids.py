@@ -57,12 +57,13 @@ def clusters(words: Sequence[str], vectors: StaticVectors, threshold: float) -> 
 
     distinct = list(dict.fromkeys(words))
     known = [word for word in distinct if word in vectors]
-    alone = [(word,) for word in distinct if word not in vectors]
+    alone: list[tuple[str, ...]] = [(word,) for word in distinct if word not in vectors]
     if not known:
         return alone
     unit = vectors.unit(known)  # (known, dims)
     step = max(1, _CELLS // len(known))
-    near = [np.argwhere(unit[at : at + step] @ unit.T > threshold) + (at, 0) for at in range(0, len(known), step)]
+    blocks = range(0, len(known), step)
+    near = [np.add(np.argwhere(unit[at : at + step] @ unit.T > threshold), (at, 0)) for at in blocks]
     pairs = np.concatenate(near)  # (links, 2)
     links = coo_matrix((np.ones(len(pairs), dtype=bool), pairs.T), shape=(len(known), len(known)))
     count, label = connected_components(links, directed=False)

@@ -60,7 +60,9 @@ def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, 
     return zip(spans, tokens)
 
 
-def readings(views: Iterable[View], analyser: Analyser, run: Run, words_from: WordsFrom = "tokens") -> dict[View, Reading]:
+def readings(
+    views: Iterable[View], analyser: Analyser, run: Run, words_from: WordsFrom = "tokens"
+) -> dict[View, Reading]:
     """The reading of each distinct view; each distinct segment is analysed once."""
     distinct = list(dict.fromkeys(views))
     segments = list(dict.fromkeys(segment for view in distinct for segment in view.scored))

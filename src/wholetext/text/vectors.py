@@ -43,7 +43,7 @@ class StaticVectors:
     def unit(self, words: Sequence[str]) -> FloatArray:
         """(words, dims) the vectors at unit length; every word must be known."""
         rows = np.asarray(self.matrix[[self.index[word] for word in words]], dtype=np.float64)
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30))
 
 
 def identity(source: str) -> str:
@@ -74,7 +74,8 @@ def load(source: str = EMBEDDED) -> StaticVectors:
     try:
         return _from_file(_existing(source))
     except (OSError, EOFError) as error:  # unreadable, or not the compressed file its name says
-        raise InputError(f"word vectors that cannot be read: {error}", where=source, next="fetch the file again") from None
+        raise InputError(f"word vectors that cannot be read ({error})", where=source,
+                         next="fetch the file again") from None
 
 
 @lru_cache(maxsize=8)
