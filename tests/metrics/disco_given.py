@@ -1,4 +1,4 @@
-"""Stand-ins for the discourse metrics' tests: a tagger made of a word list, vectors made by hand, an engine that uses them."""
+"""Stand-ins for the discourse metrics' tests: a tagger made of a word list, and an engine with given resources."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from wholetext.types import Fit, Request, View
 class WordListTagger:
     """Whitespace tokens; a word is a noun when the list has a lemma for it; sentences end after . ! or ?"""
 
-    id = "word-list"
     layers = LAYERS
 
     def __init__(self, nouns: Mapping[str, str]) -> None:
         self.nouns = nouns
+        self.id = f"word-list-{hash(tuple(nouns.items()))}"
 
     def fit(self, x: str) -> Fit:
         return Fit(tokens=len(x))

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.hub import loading, locate
-from wholetext.errors import MissingExtra, ModelError, TextTooLong
-from wholetext.types import Fit, IntArray, OutOfMemory
+from wholetext.backends.encoder import Encoder, Precision
+from wholetext.backends.hub import locate
+from wholetext.backends.tokenizer import Tokenizer
+from wholetext.errors import ModelError, TextTooLong
+from wholetext.types import Fit, IntArray
 
 TooLong = Literal["window", "error", "truncate"]
 Vectors = NDArray[np.float32]
@@ -36,33 +39,31 @@ class WordEncoder:
     """Backend from a passage to (wanted + sentences, hidden): NaN rows for what ``truncate`` cut away."""
 
     def __init__(self, model: str, revision: str = "", *, layers: int = 8, too_long: TooLong = "window",
-                 device: str = "auto") -> None:
+                 precision: Precision = Precision()) -> None:  # noqa: B008 (a frozen value)
         self.found = locate(model, revision)
-        self.layers, self.too_long, self.device = layers, too_long, device
-        self.id = f"{self.found.id}|layers:{layers}|too_long:{too_long}|fp32"
-        self._tokenizer = _tokenizer(self.found.path)
-        self._config = _config(self.found.path)
+        self.layers, self.too_long = layers, too_long
+        self._encoder = Encoder(self.found, Tokenizer(self.found.path), precision, top=layers)
+        self._words = _word_tokenizer(self.found.path)
         self._pieces: dict[str, list[int]] = {}
-        self._model: Any = None
+        self.id = f"{self._encoder.id}|words|layers:{layers}|{too_long}"
 
     # -------------------------------------------------------- tokens
 
     @property
     def limit(self) -> int:
         """The most tokens one forward pass takes, [CLS] counted."""
-        positions = int(getattr(self._config, "max_position_embeddings", 0) or 512)
-        if getattr(self._config, "model_type", "") in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
-            positions -= 2  # their positions begin after the padding id
-        return min(positions, int(min(self._tokenizer.model_max_length, 1 << 20)))
+        return self._encoder.tokenizer.limit
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
         """The word pieces of each word; a word of which nothing is left is one unknown piece."""
         new = [word for word in dict.fromkeys(words) if word not in self._pieces]
         if new:
+            space = " " if self._encoder.tokenizer.spaced else ""
             # a literal [SEP] in the text is text
-            made = self._tokenizer(new, add_special_tokens=False, split_special_tokens=True, truncation=False)
+            made = self._words([space + word for word in new], add_special_tokens=False, split_special_tokens=True,
+                               truncation=False)
             for word, pieces in zip(new, made["input_ids"], strict=True):
-                self._pieces[word] = list(pieces) or [self._tokenizer.unk_token_id]
+                self._pieces[word] = list(pieces) or [self._words.unk_token_id]
         return [self._pieces[word] for word in words]
 
     def fit(self, x: Passage) -> Fit:
@@ -114,36 +115,9 @@ class WordEncoder:
         return out
 
     def _forward(self, rows: Sequence[tuple[int, ...]]) -> Vectors:
-        import torch
-
-        model = self._loaded()
-        width = 1 + max(map(len, rows))
-        pad = self._tokenizer.pad_token_id or 0
-        ids = torch.full((len(rows), width), pad)  # (rows, width)
-        mask = torch.zeros((len(rows), width), dtype=torch.long)
-        for at, row in enumerate(rows):
-            ids[at, : len(row) + 1] = torch.tensor([self._tokenizer.cls_token_id, *row])
-            mask[at, : len(row) + 1] = 1
-        try:
-            with torch.inference_mode():
-                hidden = model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device)).last_hidden_state
-        except torch.cuda.OutOfMemoryError as fault:
-            raise OutOfMemory(str(fault)) from fault
-        found: Vectors = hidden.float().cpu().numpy()
-        return found
-
-    def _loaded(self) -> Any:
-        if self._model is None:
-            from transformers import AutoModel
-
-            self._config.num_hidden_layers = min(self.layers, self._config.num_hidden_layers)
-            try:
-                model = AutoModel.from_pretrained(self.found.path, config=self._config, **loading(self.found.path))
-            except (OSError, ValueError, RuntimeError) as fault:
-                raise ModelError(f"cannot be loaded as an encoder ({fault})", where=self.found.name,
-                                 next="give a BERT-like encoder") from fault
-            self._model = model.float().eval().to(_device(self.device))
-        return self._model
+        states, _ = self._encoder.hidden([(self._words.cls_token_id, *row) for row in rows])
+        last: Vectors = states[min(self.layers, len(states) - 1)].float().cpu().numpy()
+        return last
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,26 +159,15 @@ def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
     return out
 
 
-def _tokenizer(folder: Any) -> Any:
+def _word_tokenizer(folder: Path) -> Any:
+    """The model's tokenizer without its own lower-casing: words are lower-cased already, and keep their accents."""
+    import transformers
+
     try:
-        from transformers import AutoTokenizer
-    except ImportError:
-        raise MissingExtra("transformers", "models") from None
-    # words are lower-cased already; the tokenizer must not strip their accents as well
-    return AutoTokenizer.from_pretrained(folder, do_lower_case=False, trust_remote_code=False, local_files_only=True)
-
-
-def _config(folder: Any) -> Any:
-    from transformers import AutoConfig
-
-    return AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-
-
-def _device(wanted: str) -> str:
-    import torch
-
-    if wanted != "auto":
-        return wanted
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
+        return transformers.AutoTokenizer.from_pretrained(
+            str(folder), do_lower_case=False, trust_remote_code=False, local_files_only=True
+        )
+    except Exception as fault:  # transformers raises whatever the broken file caused
+        first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
+        raise ModelError(f"its tokenizer cannot be loaded ({first[:200]})", where=str(folder),
+                         next="check that the folder holds tokenizer.json or the vocabulary files") from fault

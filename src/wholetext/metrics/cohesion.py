@@ -128,8 +128,8 @@ class Lc(CohesionMetric):
         return replace(made, items="wordnet" if english and wordnet.version() else fallback)
 
     def facts(self) -> Mapping[str, str]:
-        used = {"wordnet": {"wordnet_used": wordnet.version() or "none"},
-                "vectors": {"vectors_used": identity(self.vectors)}}.get(self.items, {})
+        used = {"wordnet": {"wordnet": wordnet.version() or "none"},
+                "vectors": {"vectors": identity(self.vectors)}}.get(self.items, {})
         return {**super().facts(), **(used if self.definition == "wong-kit" else {})}
 
     def scoring(self, run: Run) -> Callable[[Reading], float]:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from wholetext.backends.encoder import Precision
 from wholetext.backends.hub import locate
 from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError
@@ -41,20 +42,19 @@ class EncodedMetric(FocusMetric):
 
     def facts(self) -> Mapping[str, str]:
         found = locate(self.model, self.revision)
-        return {**super().facts(), "model_used": found.id, **vector_facts(self.focus, self.vectors)}
+        return {**super().facts(), "model": found.id, **vector_facts(self.focus, self.vectors)}
 
     def encoder(self, run: Run) -> WordEncoder:
-        key = ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device)
+        key = ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype)
+        precision = Precision(run.device, run.dtype)
         return run.resource(key, lambda: WordEncoder(self.model, self.revision, layers=self.layers,
-                                                     too_long=self.too_long, device=run.device))
+                                                     too_long=self.too_long, precision=precision))
 
     def static(self, run: Run) -> StaticVectors | None:
         return static_vectors(self.vectors, run) if self.focus == "entity" else None
 
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit] | None:
-        """Only ``truncate`` loses anything."""
-        if self.too_long != "truncate":
-            return None
+        """Tokens of hypothesis and references together; only ``truncate`` loses any."""
         encoder, read = self.encoder(run), self.readings(requests, run, self.words)
         sizes = {view: encoder.fit(Passage(reading.words)) for view, reading in read.items()}
         return [Fit(tokens=sum(sizes[view].tokens for view in (*request.hyp, *request.refs)),
@@ -79,7 +79,7 @@ def focus_vectors(found: Grid, vectors: Mapping[int, FloatArray]) -> FocusVector
     for name in names:
         stack = np.stack([vectors[place] for place in found[name] if place in vectors])  # (mentions, hidden)
         rows.append((stack / (np.linalg.norm(stack, axis=1, keepdims=True) + _TINY)).sum(axis=0))
-    return FocusVectors(names, np.array(rows, dtype=np.float64).reshape(len(names), -1))
+    return FocusVectors(names, np.array(rows) if rows else np.zeros((0, 0)))
 
 
 def focus_distance(

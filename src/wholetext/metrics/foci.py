@@ -14,6 +14,7 @@ from wholetext.text.vectors import EMBEDDED, StaticVectors, identity, load
 from wholetext.types import Metric, Request, Run, View
 
 Focus = Literal["nn", "entity"]
+_REMEMBERED = 4096  # texts: several metrics ask for the same readings one after the other
 _LAYERS: frozenset[Layer] = frozenset({"pos", "lemma", "sentence"})
 
 
@@ -29,7 +30,7 @@ class FocusMetric(Metric):
         return replace(self, lang=langs[1]) if self.lang == "auto" else self
 
     def facts(self) -> Mapping[str, str]:
-        return {"tagger_used": self.analyser().id}
+        return {"tagger": self.analyser().id}
 
     def analyser(self) -> Analyser:
         """The tagger that the parameters name; loads nothing yet."""
@@ -40,10 +41,15 @@ class FocusMetric(Metric):
         return found
 
     def readings(self, requests: Sequence[Request], run: Run, words: WordsFrom = "tokens") -> dict[View, Reading]:
-        """The reading of every hypothesis and reference."""
+        """The reading of every hypothesis and reference; those of the last few thousand texts are remembered."""
         chosen = self.resolve(run.langs)
         analyser = run.resource(("analyser", chosen.lang, chosen.tagger, _LAYERS), chosen.analyser)
-        return readings(views_of(requests, self.needs), analyser, run, words)
+        known: dict[View, Reading] = run.resource(("readings", analyser.id, words), dict)
+        wanted = dict.fromkeys(views_of(requests, self.needs))  # in order: batches must not depend on hashing
+        if len(known.keys() | wanted.keys()) > _REMEMBERED:
+            known.clear()
+        known.update(readings((view for view in wanted if view not in known), analyser, run, words))
+        return {view: known[view] for view in wanted}
 
 
 def views_of(requests: Sequence[Request], needs: Iterable[str]) -> list[View]:
@@ -67,7 +73,7 @@ def foci_of(found: Grid, focus: Focus, threshold: float, vectors: StaticVectors 
 
 def vector_facts(focus: Focus, source: str) -> dict[str, str]:
     """What the signature says of the static vectors, where they are used."""
-    return {"vectors_used": identity(source)} if focus == "entity" else {}
+    return {"vectors": identity(source)} if focus == "entity" else {}
 
 
 __all__ = ["EMBEDDED", "Focus", "FocusMetric", "foci_of", "static_vectors", "vector_facts", "views_of"]

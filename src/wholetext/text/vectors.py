@@ -34,7 +34,7 @@ class StaticVectors:
     @classmethod
     def given(cls, vectors: Mapping[str, Sequence[float]], name: str = "given") -> StaticVectors:
         """Vectors made by hand."""
-        rows = np.array(list(vectors.values()), dtype=np.float32).reshape(len(vectors), -1)
+        rows = np.array(list(vectors.values()), dtype=np.float32)
         return cls(name, {word: at for at, word in enumerate(vectors)}, rows)
 
     def __contains__(self, word: object) -> bool:
