@@ -7,7 +7,7 @@ transformers took for full attention and newer ones for none at all; here every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from wholetext.types import Fit, IntArray
 TooLong = Literal["window", "error", "truncate"]
 Vectors = NDArray[np.float32]
 _TOKENS = 4096  # padded tokens per forward pass
+_MEMO_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class WordEncoder:
         self._encoder = Encoder(self.found, Tokenizer(self.found.path), precision, top=layers)
         self._words = _word_tokenizer(self.found.path)
         self._pieces: dict[str, list[int]] = {}
+        self._memo: dict[Passage, Vectors] = {}
+        self._remembered = 0
         self.id = f"{self._encoder.id}|words|layers:{layers}|{too_long}"
 
     # -------------------------------------------------------- tokens
@@ -75,14 +78,26 @@ class WordEncoder:
 
     def run(self, batch: Sequence[Passage]) -> list[Vectors]:
         """One matrix per passage; each is computed from windows of its own, so batches do not matter."""
-        plans = [self._plan(passage) for passage in batch]
-        windows = [window for _, found in plans for window in found]
-        encoded = iter(self._encode(windows))
-        outputs = []
-        for passage, (ends, found) in zip(batch, plans):
+        new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
+        plans = [self._plan(passage) for passage in new]
+        encoded = iter(self._encode([window for _, found in plans for window in found]))
+        made = {}
+        for passage, (ends, found) in zip(new, plans):
             vectors = _stitch([(window, next(encoded)) for window in found])  # (tokens, hidden)
-            outputs.append(_pool(passage, ends, vectors))
-        return outputs
+            made[passage] = _pool(passage, ends, vectors)
+        known = {passage: made[passage] if passage in made else self._memo[passage] for passage in batch}
+        self._remember(made)
+        return [known[passage] for passage in batch]
+
+    def _remember(self, made: Mapping[Passage, Vectors]) -> None:
+        """Keep what was computed: variants of a metric ask for the same vectors one after the other."""
+        size = sum(vectors.nbytes for vectors in made.values())
+        if self._remembered + size > _MEMO_BYTES:
+            self._memo.clear()
+            self._remembered = 0
+        if size <= _MEMO_BYTES:
+            self._memo.update(made)
+            self._remembered += size
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Where each word ends among the tokens, and the windows to encode."""
