@@ -16,6 +16,7 @@ VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
     "plan": "wholetext.cli.plan",
+    "features": "wholetext.cli.features",
     "list": "wholetext.cli.list",
     "show": "wholetext.cli.show",
     "cache": "wholetext.cli.cache",
