@@ -1,30 +1,26 @@
-"""Statistics of *hybrid* metrics: two metrics' scores with some entries exchanged, for many draws and all pairs at
-once.
+"""Statistics of *hybrid* metrics: two metrics with scores exchanged, for all draws and pairs of metrics at once.
 
 A permutation test recomputes both correlations after random exchanges. Written out, the sums behind Pearson's r are
-linear in the 0/1 exchange mask and the pair counts behind Kendall's tau are quadratic in it, so all draws become
-matrix products, and the products of single metrics serve every pair of metrics they belong to. No loop runs over
-draws.
+linear in the 0/1 exchange mask and the pair counts behind Kendall's tau are quadratic in it, so all draws become matrix
+products, and the products of single metrics serve every pair of metrics they belong to. No loop runs over draws.
 
-Every class here answers ``differences(swaps, pairs)``: the statistic of the first hybrid less that of the second.
-Rows are (rows, n) as in ``correlation``; ``swaps`` is (draws, rows, n), True where the two metrics exchange their
-scores.
+Every class here answers ``differences(swaps, pairs)``: the statistic of the first hybrid less that of the second. Rows
+are (rows, n) as in ``correlation``; ``swaps`` is (draws, rows, n), True where the two metrics exchange their scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.stats.correlation import BoolArray, average_rows, pearson_rows
+from wholetext.stats.correlation import BoolArray, average_rows, pearson_rows, rank_rows
 from wholetext.stats.measures import ROW_STATISTICS, Measure, RowStatistic, row_weights
 from wholetext.types import FloatArray, IntArray
 
-Finish = Callable[[FloatArray, slice], FloatArray]
-_CELLS = 6_000_000  # array cells worked on at a time
+_CELLS = 4_000_000  # array cells held at a time
+_CACHED = 16_000  # cells of the arrays in inner loops: they should stay in the processor's cache
 _FLAT = 1e-10  # a hybrid row whose variance is below this share of its squares is computed again, centred
 
 
@@ -32,9 +28,7 @@ class Hybrids(Protocol):
     """A statistic that can be computed for exchanged metrics."""
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        """(draws, rows, n) exchanges, (k, 2) pairs of metrics → (draws, k) differences of the two hybrids'
-        statistics.
-        """
+        """(draws, rows, n) exchanges, (k, 2) pairs of metrics → (draws, k) differences of the hybrids' statistics."""
         ...
 
 
@@ -47,138 +41,152 @@ class PearsonHybrids:
     def __init__(self, gold: FloatArray, metrics: FloatArray, pooled: bool = False) -> None:
         self.pooled = pooled
         known = ~np.isnan(gold)
-        self.count = known.sum(axis=1)
-        usable = self.count >= 2
-        self.usable = usable
-        self.count, self.known = self.count[usable], known[usable]
-        centre = np.where(self.known, gold[usable], 0.0).sum(axis=1) / self.count
-        self.gold = np.where(self.known, gold[usable] - centre[:, None], 0.0)  # (rows, n)
-        self.gold_squares = (self.gold**2).sum(axis=1)
-        low = np.where(self.known, gold[usable], np.inf).min(axis=1)
-        high = np.where(self.known, gold[usable], -np.inf).max(axis=1)
-        self.constant = low == high
-        x = np.where(self.known, metrics[:, usable], 0.0)  # (metrics, rows, n)
-        self.values = x
-        columns = np.stack([x, x * x, x * self.gold])  # (3, metrics, rows, n)
-        self.columns = np.ascontiguousarray(columns.transpose(2, 3, 0, 1)).reshape(len(self.count), x.shape[2], -1)
-        self.totals = self.columns.sum(axis=1)  # (rows, 3·metrics)
+        low, high = np.where(known, gold, np.inf).min(axis=1), np.where(known, gold, -np.inf).max(axis=1)
+        self.usable = (known.sum(axis=1) >= 2) & (pooled | (low < high))  # a constant side leaves r undefined
+        self.known = known[self.usable]
+        self.count = self.known.sum(axis=1)[:, None].astype(np.float64)
+        self.gold = self._unit(gold[self.usable])  # (rows, n)
+        self.values = np.where(self.known, metrics[:, self.usable], 0.0)  # (metrics, rows, n)
+        columns = np.stack([self.values, self.values**2, self.values * self.gold])  # (3, metrics, rows, n)
+        self.columns = np.ascontiguousarray(np.moveaxis(columns, 2, 0)).reshape(len(self.gold), -1, gold.shape[1])
+
+    def _unit(self, gold: FloatArray) -> FloatArray:
+        """Gold rows with mean 0 and, unless pooled, length 1."""
+        total = np.where(self.known, gold, 0.0).sum(axis=1, keepdims=True)
+        centred = np.where(self.known, gold - total / self.count, 0.0)
+        self.scale = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+        return centred if self.pooled else np.asarray(centred / self.scale)
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
         draws = len(swaps)
-        sums = np.zeros((2, 2, draws, len(pairs)))  # hybrid; (sum of r, rows with an r), or pooled (products, squares)
-        step = max(1, _CELLS // (draws * (self.columns.shape[2] + 8)))
-        for at in range(0, len(self.count), step):
+        sums = np.zeros((2, 2, len(pairs), draws))  # hybrid; (sum of r, rows with an r), or pooled (products, squares)
+        mask = swaps[:, self.usable].transpose(1, 2, 0)  # (rows, n, draws)
+        step = max(1, _CACHED // draws)
+        for at in range(0, len(self.gold), step):
             rows = slice(at, at + step)
-            mask = swaps[:, self.usable][:, rows].transpose(1, 0, 2).astype(np.float64)  # (rows, draws, n)
-            moved = (mask @ self.columns[rows]).reshape(len(mask), draws, 3, -1)
-            totals = self.totals[rows].reshape(len(mask), 1, 3, -1)
+            here = mask[rows].astype(np.float64)
+            moved = self.columns[rows] @ here  # (rows, 3·metrics, draws): sums over exchanged entries
+            kept = self.columns[rows].sum(axis=2, keepdims=True) - moved
+            moved, kept = (np.ascontiguousarray(np.moveaxis(part, 0, 1)) for part in (moved, kept))
+            moved, kept = (part.reshape(3, -1, len(here), draws) for part in (moved, kept))
+            add = self._pooled if self.pooled else self._averaged
             for k, (first, second) in enumerate(pairs):
-                shift = moved[..., second] - moved[..., first]  # (rows, draws, 3)
-                add = self._pooled if self.pooled else self._averaged
-                sums[0, :, :, k] += add(rows, totals[..., first] + shift, mask, (first, second))
-                sums[1, :, :, k] += add(rows, totals[..., second] - shift, mask, (second, first))
+                add(sums[0, :, k], kept[:, first] + moved[:, second], rows, here, (first, second))
+                add(sums[1, :, k], kept[:, second] + moved[:, first], rows, here, (second, first))
         if self.pooled:
             with np.errstate(invalid="ignore", divide="ignore"):
-                r = sums[:, 0] / np.sqrt(sums[:, 1] * (self.count * self.gold_squares).sum())
-            r = np.nan_to_num(r)
+                r = np.nan_to_num(sums[:, 0] / np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum()))
         else:
             r = sums[:, 0] / np.maximum(sums[:, 1], 1)
-        return np.asarray(r[0] - r[1])
+        return np.ascontiguousarray((r[0] - r[1]).T)
 
-    def _pooled(self, rows: slice, sums: FloatArray, mask: FloatArray, metrics: tuple[int, int]) -> FloatArray:
-        count = self.count[rows, None]
-        spread = sums[..., 1] * count - sums[..., 0] ** 2
-        return np.stack([(count * sums[..., 2]).sum(axis=0), spread.sum(axis=0)])
+    def _pooled(
+        self, into: FloatArray, sums: FloatArray, rows: slice, mask: FloatArray, metrics: tuple[int, int]
+    ) -> None:
+        into[0] += (self.count[rows] * sums[2]).sum(axis=0)
+        into[1] += (self.count[rows] * sums[1] - sums[0] ** 2).sum(axis=0)
 
-    def _averaged(self, rows: slice, sums: FloatArray, mask: FloatArray, metrics: tuple[int, int]) -> FloatArray:
-        r = self._pearson(rows, sums)
-        self._refine(r, rows, mask, metrics)
-        defined = ~np.isnan(r)
-        return np.stack([np.where(defined, r, 0.0).sum(axis=0), defined.sum(axis=0)])
-
-    def _pearson(self, rows: slice, sums: FloatArray) -> FloatArray:
-        """(rows, draws, 3) sums of hybrids → (rows, draws) r; infinite where it must be computed again."""
-        count = self.count[rows, None]
-        squares = sums[..., 1]
-        spread = squares - sums[..., 0] ** 2 / count
-        flat = spread <= _FLAT * squares
+    def _averaged(
+        self, into: FloatArray, sums: FloatArray, rows: slice, mask: FloatArray, metrics: tuple[int, int]
+    ) -> None:
+        """Add the r of each row and draw, and how many are defined. Works in place: this is the innermost loop."""
+        plain, squares, product = sums  # (rows, draws) each
+        np.multiply(plain, plain, out=plain)
+        plain /= self.count[rows]
+        spread = np.subtract(squares, plain, out=plain)
+        flat = spread <= _FLAT * squares.max() if spread.min() <= _FLAT * squares.max() else None
         with np.errstate(invalid="ignore", divide="ignore"):
-            r = sums[..., 2] / np.sqrt(spread * self.gold_squares[rows, None])
-        r[flat] = np.inf
-        r[self.constant[rows]] = np.nan
-        return np.asarray(r)
+            np.sqrt(spread, out=spread)
+            r = np.divide(product, spread, out=product)
+        if flat is not None:
+            row, draw = np.nonzero(flat)
+            r[row, draw] = self._formed(rows, mask, metrics, (row, draw))
+            into[0] += np.where(np.isnan(r), 0.0, r).sum(axis=0)
+            into[1] += (~np.isnan(r)).sum(axis=0)
+        else:
+            into[0] += r.sum(axis=0)
+            into[1] += len(r)
 
-    def _refine(self, r: FloatArray, rows: slice, mask: FloatArray, metrics: tuple[int, int]) -> None:
+    def _formed(
+        self, rows: slice, mask: FloatArray, metrics: tuple[int, int], cells: tuple[IntArray, IntArray]
+    ) -> FloatArray:
         """Nearly constant hybrids: form them and centre them, so that cancellation cannot blur the result."""
-        row, draw = np.nonzero(np.isposinf(r))
-        if not len(row):
-            return
+        row, draw = cells
         own, other = (self.values[m][rows][row] for m in metrics)  # (cells, n)
-        hybrid = np.where(mask[row, draw] > 0, other, own)
+        hybrid = np.where(mask[row, :, draw] > 0, other, own)
         known = self.known[rows][row]
-        gold = np.where(known, self.gold[rows][row], np.nan)
-        r[row, draw] = pearson_rows(gold, np.where(known, hybrid, np.nan))
+        return pearson_rows(np.where(known, self.gold[rows][row], np.nan), np.where(known, hybrid, np.nan))
 
 
 class PairHybrids:
     """Statistics made of pair counts within short rows (Kendall's tau-b, acc_eq, accuracy, DArr).
 
-    The order of two entries of a hybrid depends on both their masks: S00 + u·(S10-S00) + v·(S01-S00) +
-    u·v·(S11-S10-S01+S00). Sums over pairs are therefore linear in the masks u and their products u·v, the same for
+    The order of two entries of a hybrid depends on both their masks u and v: S00 + u·(S10-S00) + v·(S01-S00) +
+    u·v·(S11-S10-S01+S00). Sums over pairs are therefore linear in the masks and their products, which are the same for
     every pair of metrics. Counts are whole numbers, exact in single precision.
     """
 
     def __init__(self, metrics: FloatArray, tables: FloatArray, finish: Finish) -> None:
-        """``tables`` (columns, 3, rows, pairs): what a pair adds to each count when the metric orders it -, 0, +.
-
-        ``finish`` turns (columns, rows, draws) counts of rows of a slice into (2, rows, draws): value (NaN =
-        undefined), weight.
-        """
-        self.metrics, self.finish = metrics, finish
-        self.first, self.second = np.triu_indices(metrics.shape[2], 1)
+        """``tables`` (columns, 3, rows, pairs): what a pair adds to each count when the metric orders it -, 0, +."""
+        self.finish = finish
+        self.metrics, _, self.n = metrics.shape
+        flat = np.moveaxis(metrics, 0, 1).reshape(metrics.shape[1], -1)  # (rows, metrics·n)
+        self.ranks = (rank_rows(flat) * 2).astype(np.float32).reshape(-1, self.metrics, self.n)  # exact: only order matters
+        self.first, self.second = np.triu_indices(self.n, 1)
+        at = np.arange(self.n)
+        self.is_first = (self.first[:, None] == at).astype(np.float32)  # (pairs, n)
+        self.is_second = (self.second[:, None] == at).astype(np.float32)
         minus, zero, plus = tables.swapaxes(0, 1).astype(np.float32)  # (columns, rows, pairs) each
         self.base, self.odd, self.even = zero, (plus - minus) / 2, (plus + minus) / 2 - zero
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        draws, columns = len(swaps), len(self.base)
-        sums = np.zeros((2, 2, draws, len(pairs)))  # hybrid, (weighted value, weight)
-        step = max(1, _CELLS // (draws * (len(self.first) + 3 * columns * len(pairs))))
-        for at in range(0, self.metrics.shape[1], step):
-            rows = slice(at, min(at + step, self.metrics.shape[1]))
-            single = swaps[:, rows].transpose(1, 0, 2).astype(np.float32)  # (rows, draws, n)
-            double = single[..., self.first] * single[..., self.second]  # (rows, draws, pairs)
-            constant, linear, product, edge = self._coefficients(rows, pairs)
-            quadratic = double @ product  # (rows, draws, columns·k)
-            own = (constant[:, None] + single @ linear + quadratic).astype(np.float64)
-            far = (constant + linear.sum(axis=1) + product.sum(axis=1))[:, None] - single @ (linear + edge) + quadratic
-            for side, counts in enumerate((own, far.astype(np.float64))):
-                shaped = np.moveaxis(counts.reshape(*counts.shape[:2], columns, len(pairs)), (2, 3), (0, 3))
-                value, weight = self.finish(shaped, rows)  # (rows, draws, k) each
-                defined = ~np.isnan(value)
-                sums[side, 0] += np.where(defined, value * weight, 0.0).sum(axis=0)
-                sums[side, 1] += np.where(defined, weight, 0.0).sum(axis=0)
+        draws, features, columns = len(swaps), self.n + len(self.first) + 1, len(self.base)
+        sums = np.zeros((2, 2, len(pairs), draws))  # hybrid; weighted value, weight
+        held = draws * (features + 2 * columns * len(pairs)) + columns * features * (3 * len(pairs) + self.metrics**2)
+        step = max(1, _CELLS // held)
+        for at in range(0, len(self.ranks), step):
+            rows = slice(at, min(at + step, len(self.ranks)))
+            single = swaps[:, rows].transpose(1, 2, 0).astype(np.float32)  # (rows, n, draws)
+            masks = np.concatenate([single, np.ones_like(single[:, :1]), single[:, self.first] * single[:, self.second]], axis=1)
+            own, other = self._coefficients(rows, pairs)
+            counts = own @ masks  # (rows, columns·k, draws)
+            self._add(sums[0], counts, rows, len(pairs))
+            counts += other @ masks[:, : self.n + 1]
+            self._add(sums[1], counts, rows, len(pairs))
         average = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0)
-        return np.asarray(average[0] - average[1])
+        return np.ascontiguousarray((average[0] - average[1]).T)
 
-    def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[NDArray[np.float32], ...]:
-        """Of the polynomials in the masks: constant (rows, c), linear (rows, n, c), product (rows, pairs, c), and the
-        sum of the products of each entry (rows, n, c), which the complementary hybrid needs; c = columns · k.
-        """
-        one, two = self.metrics[pairs[:, 0]][:, rows], self.metrics[pairs[:, 1]][:, rows]  # (k, rows, n)
-        orders = []
-        for left, right in ((one, one), (two, one), (one, two), (two, two)):  # masks of the pair: 00, 10, 01, 11
-            sign = np.sign(left[..., self.first] - right[..., self.second]).astype(np.float32)  # (k, rows, pairs)
-            base, odd, even = (part[:, None, rows] for part in (self.base, self.odd, self.even))
-            orders.append(base + odd * sign + even * sign * sign)  # (columns, k, rows, pairs)
-        none, left_only, right_only, both = (
-            order.transpose(2, 3, 0, 1).reshape(order.shape[2], order.shape[3], -1) for order in orders
-        )
-        product = both - left_only - right_only + none
-        n = self.metrics.shape[2]
-        is_first = (np.arange(n)[:, None] == self.first).astype(np.float32)  # (n, pairs)
-        is_second = (np.arange(n)[:, None] == self.second).astype(np.float32)
-        linear = is_first @ (left_only - none) + is_second @ (right_only - none)
-        return none.sum(axis=1), linear, np.ascontiguousarray(product), (is_first + is_second) @ product
+    def _add(self, into: FloatArray, counts: NDArray[np.float32], rows: slice, k: int) -> None:
+        for row, one in enumerate(counts.reshape(len(counts), -1, k, counts.shape[2]), start=rows.start):
+            value, weight = self.finish(one, row)
+            into[0] += value
+            into[1] += weight
+
+    def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Of the polynomials in (masks, 1, products of masks): (rows, columns·k, features) of the first hybrid, and what
+        must be added to (masks, 1) for the second, whose mask is the complement."""
+        ranks, size = self.ranks[rows], self.metrics
+        sign = np.sign(ranks[:, :, None, self.first] - ranks[:, None, :, self.second])  # (rows, m, m, pairs)
+        sign = sign.reshape(len(ranks), 1, size * size, -1)
+        base, odd, even = (np.moveaxis(part[:, rows], 0, 1)[:, :, None] for part in (self.base, self.odd, self.even))
+        adds = base + sign * (odd + even * sign)  # (rows, columns, m·m, pairs): left entry from one metric, right from another
+        left, right = adds @ self.is_first, adds @ self.is_second  # (rows, columns, m·m, n)
+        i, j = pairs[:, 0], pairs[:, 1]
+        ii, ji, ij, jj = i * size + i, j * size + i, i * size + j, j * size + j
+        constant = adds[:, :, ii].sum(axis=3, keepdims=True)
+        linear = left[:, :, ji] - left[:, :, ii] + right[:, :, ij] - right[:, :, ii]
+        product = adds[:, :, jj] - adds[:, :, ji] - adds[:, :, ij] + adds[:, :, ii]
+        edge = product @ (self.is_first + self.is_second)
+        shift = (linear + edge / 2).sum(axis=3, keepdims=True)  # each product is at the edge of two entries
+        own = np.concatenate([linear, constant, product], axis=3)
+        other = np.concatenate([-2 * linear - edge, shift], axis=3)
+        return tuple(part.reshape(len(ranks), -1, part.shape[3]) for part in (own, other))  # type: ignore[return-value]
+
+
+class Finish(Protocol):
+    """Turns the counts of one row, (columns, k, draws), into its value times its weight, and its weight."""
+
+    def __call__(self, counts: NDArray[np.float32], row: int) -> tuple[FloatArray, FloatArray | float]: ...
 
 
 class FormedHybrids:
@@ -217,22 +225,21 @@ class SystemHybrids:
         self.count = self.known.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             self.gold = np.where(self.known, gold, 0.0).sum(axis=1) / self.count
-        columns = np.where(self.known, metrics, 0.0).transpose(1, 2, 0)
-        self.columns = np.ascontiguousarray(columns)  # (systems, segments, m)
-        self.totals = self.columns.sum(axis=1)  # (systems, m)
+        self.columns = np.ascontiguousarray(np.where(self.known, metrics, 0.0).swapaxes(0, 1))  # (systems, m, segments)
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        out = np.empty((len(swaps), len(pairs)))
-        step = max(1, _CELLS // max(1, self.known.size))
-        for at in range(0, len(swaps), step):
-            mask = swaps[at : at + step].transpose(1, 0, 2).astype(np.float64)  # (systems, draws, segments)
-            moved = mask @ self.columns  # (systems, draws, m)
-            shift = moved[..., pairs[:, 1]] - moved[..., pairs[:, 0]]  # (systems, draws, k)
-            values = []
-            for side, sign in ((0, 1.0), (1, -1.0)):
-                hybrid = self.totals[:, None, pairs[:, side]] + sign * shift
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    means = np.moveaxis(hybrid, 0, 2) / self.count  # (draws, k, systems)
-                values.append(np.nan_to_num(self.rows(self.gold, means)))
-            out[at : at + step] = values[0] - values[1]
+        draws = len(swaps)
+        moved = np.empty((len(self.known), self.columns.shape[1], draws))  # (systems, m, draws)
+        for system in range(len(self.known)):
+            moved[system] = self.columns[system] @ swaps[:, system].T.astype(np.float64)
+        kept = self.columns.sum(axis=2, keepdims=True) - moved
+        out = np.empty((draws, len(pairs)))
+        for k, (first, second) in enumerate(pairs):
+            with np.errstate(invalid="ignore", divide="ignore"):
+                one, two = kept[:, first] + moved[:, second], kept[:, second] + moved[:, first]  # (systems, draws)
+                out[:, k] = self._value(one) - self._value(two)
         return out
+
+    def _value(self, totals: FloatArray) -> FloatArray:
+        means = totals.T / self.count
+        return np.nan_to_num(self.rows(np.broadcast_to(self.gold, means.shape), means))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.stats.correlation import BoolArray, as_rows, zscore
 from wholetext.stats.hybrids import FormedHybrids, Hybrids, PairHybrids, PearsonHybrids, SystemHybrids
@@ -19,7 +20,7 @@ from wholetext.stats.pairs import SHORT, pair_positions
 from wholetext.types import FloatArray, IntArray
 
 _SLACK = 1e-12  # a drawn difference equal to the observed one must count whatever the rounding
-_DRAWN = 250  # draws worked on at a time
+_SWAPS = 40_000_000  # exchanges drawn at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,7 @@ def _run(hybrids: Hybrids, shape: tuple[int, ...], metrics: int, draws: Draws) -
     rng = np.random.default_rng(draws.seed)
     null = np.full((draws.count, len(pairs)), np.nan)
     open_ = np.arange(len(pairs))
-    step = min(draws.block, _DRAWN) if draws.block else _DRAWN
+    step = max(1, _SWAPS // int(np.prod(shape)))
     at = 0
     while at < draws.count and len(open_):
         stop = min(at + step, draws.count, (at // draws.block + 1) * draws.block if draws.block else draws.count)
@@ -131,27 +132,43 @@ def pair_hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Pai
     gap = gold[:, first] - gold[:, second]  # (rows, pairs), NaN where not judged
     usable = np.abs(gap) >= (measure.gap if measure.statistic == "darr" else 0.0)
     below, equal, above = (usable & test for test in (gap < 0, gap == 0, gap > 0))
-    total, ties = usable.sum(axis=1)[:, None, None], equal.sum(axis=1)[:, None, None]
     none = np.zeros(gap.shape)
     if measure.statistic == "kendall":
         order = above.astype(np.float64) - below
         tables = np.stack([np.stack([-order, none, order]), np.stack([none, usable, none])])
+        return PairHybrids(metrics, tables, _TauB(usable.sum(axis=1), equal.sum(axis=1)))
+    tables = np.stack([below, none if measure.statistic == "darr" else equal, above])[None].astype(np.float64)
+    return PairHybrids(metrics, tables, _Share(usable.sum(axis=1), measure))
 
-        def tau_b(counts: FloatArray, rows: slice) -> FloatArray:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                free = np.sqrt((total[rows] - counts[1]) * (total[rows] - ties[rows]).astype(np.float64))
-                value = np.where(free > 0, counts[0] / free, np.nan)
-            return np.stack([value, np.ones(value.shape)])
 
-        return PairHybrids(metrics, tables, tau_b)
-    tied = none if measure.statistic == "darr" else equal
-    tables = np.stack([below, tied, above])[None].astype(np.float64)
-    pooled = measure.statistic in ("accuracy", "darr")
-    scale, shift = (2.0, -1.0) if measure.statistic in ("darr", "tau23_0") else (1.0, 0.0)
+class _TauB:
+    """Kendall's tau-b from the balance of a row's pairs and its metric ties; a plain mean over rows."""
 
-    def share(counts: FloatArray, rows: slice) -> FloatArray:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            value = scale * counts[0] / total[rows] + shift
-        return np.stack([value, np.broadcast_to(total[rows] if pooled else 1.0, value.shape)])
+    def __init__(self, total: IntArray, gold_ties: IntArray) -> None:
+        self.total, self.free = total, np.sqrt(total - gold_ties)
 
-    return PairHybrids(metrics, tables, share)
+    def __call__(self, counts: NDArray[np.float32], row: int) -> tuple[FloatArray, FloatArray | float]:
+        if self.free[row] == 0:
+            return np.zeros(counts.shape[1:]), 0.0
+        metric_free = self.total[row] - counts[1].astype(np.float64)
+        np.sqrt(metric_free, out=metric_free)
+        metric_free *= self.free[row]
+        if metric_free.min() > 0:
+            return counts[0] / metric_free, 1.0
+        defined = metric_free > 0
+        return np.divide(counts[0], metric_free, out=np.zeros(defined.shape), where=defined), defined.astype(np.float64)
+
+
+class _Share:
+    """Share of a row's pairs that are right; a plain mean over rows, or all pairs pooled."""
+
+    def __init__(self, total: IntArray, measure: Measure) -> None:
+        self.total, self.pooled = total, measure.statistic in ("accuracy", "darr")
+        self.scale, self.shift = (2.0, -1.0) if measure.statistic in ("darr", "tau23_0") else (1.0, 0.0)
+
+    def __call__(self, counts: NDArray[np.float32], row: int) -> tuple[FloatArray, FloatArray | float]:
+        total = float(self.total[row])
+        if total == 0:
+            return np.zeros(counts.shape[1:]), 0.0
+        weight = total if self.pooled else 1.0
+        return counts[0].astype(np.float64) * (self.scale * weight / total) + self.shift * weight, weight
