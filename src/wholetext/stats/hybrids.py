@@ -131,7 +131,8 @@ class PairHybrids:
         self.finish = finish
         self.metrics, _, self.n = metrics.shape
         flat = np.moveaxis(metrics, 0, 1).reshape(metrics.shape[1], -1)  # (rows, metrics·n)
-        self.ranks = (rank_rows(flat) * 2).astype(np.float32).reshape(-1, self.metrics, self.n)  # exact: only order matters
+        ranks = 2 * rank_rows(flat)  # only the order matters; whole numbers are exact in single precision
+        self.ranks = ranks.astype(np.float32).reshape(-1, self.metrics, self.n)
         self.first, self.second = np.triu_indices(self.n, 1)
         at = np.arange(self.n)
         self.is_first = (self.first[:, None] == at).astype(np.float32)  # (pairs, n)
@@ -147,7 +148,8 @@ class PairHybrids:
         for at in range(0, len(self.ranks), step):
             rows = slice(at, min(at + step, len(self.ranks)))
             single = swaps[:, rows].transpose(1, 2, 0).astype(np.float32)  # (rows, n, draws)
-            masks = np.concatenate([single, np.ones_like(single[:, :1]), single[:, self.first] * single[:, self.second]], axis=1)
+            products = single[:, self.first] * single[:, self.second]
+            masks = np.concatenate([single, np.ones_like(single[:, :1]), products], axis=1)
             own, other = self._coefficients(rows, pairs)
             counts = own @ masks  # (rows, columns·k, draws)
             self._add(sums[0], counts, rows, len(pairs))
@@ -163,13 +165,14 @@ class PairHybrids:
             into[1] += weight
 
     def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Of the polynomials in (masks, 1, products of masks): (rows, columns·k, features) of the first hybrid, and what
-        must be added to (masks, 1) for the second, whose mask is the complement."""
+        """Of the polynomials in (masks, 1, products of masks): (rows, columns·k, features) of the first hybrid, and
+        what must be added to (masks, 1) for the second, whose mask is the complement.
+        """
         ranks, size = self.ranks[rows], self.metrics
         sign = np.sign(ranks[:, :, None, self.first] - ranks[:, None, :, self.second])  # (rows, m, m, pairs)
         sign = sign.reshape(len(ranks), 1, size * size, -1)
         base, odd, even = (np.moveaxis(part[:, rows], 0, 1)[:, :, None] for part in (self.base, self.odd, self.even))
-        adds = base + sign * (odd + even * sign)  # (rows, columns, m·m, pairs): left entry from one metric, right from another
+        adds = base + sign * (odd + even * sign)  # (rows, columns, m·m, pairs): its two entries from two metrics
         left, right = adds @ self.is_first, adds @ self.is_second  # (rows, columns, m·m, n)
         i, j = pairs[:, 0], pairs[:, 1]
         ii, ji, ij, jj = i * size + i, j * size + i, i * size + j, j * size + j
