@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wholetext.meta.features import Discriminativeness
 
 Which = Annotated[
-    list[str] | None, typer.Option("-m", "--metric", help="A feature of a single text (repeatable); freq, conn, rc, lc.")
+    list[str] | None, typer.Option("-m", "--metric", help="A feature of one text (repeatable); freq, conn, rc, lc.")
 ]
 Format = Annotated[Literal["table", "json", "tsv"], typer.Option("--format", "-f", help="How to print.")]
 
@@ -24,10 +24,10 @@ def features(
     docs: Docs = None, langs: Langs = None, reader: Reader = None, metric: Which = None, format: Format = "table",
 ) -> None:
     """Compare discourse features of outputs and references, document by document."""
-    from wholetext.cli.inputs import load, warn
+    from wholetext.cli.inputs import Chosen, load, warn
     from wholetext.meta.features import FEATURES, discriminativeness
 
-    loaded = load(input, (sources, translations, references, docs), langs, reader)
+    loaded = load(input, (sources, translations, references, docs), Chosen(langs, reader=reader))
     warn(loaded.warnings)
     found = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
     if format == "json":
