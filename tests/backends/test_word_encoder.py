@@ -13,7 +13,7 @@ from wholetext.errors import TextTooLong
 
 @pytest.fixture(scope="module")
 def model(oracle: Path) -> str:
-    return str(oracle / "models" / "tiny-bert")
+    return str(oracle / "neural" / "models" / "tiny-bert")
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ def micro_run() -> Any:
 def test_every_golden_number(doc: str, gold: dict[str, Any], gold_run: Any, oracle: Path) -> None:
     text = gold["documents"][doc]
     hyp, ref, ref2, one = text["hyp"], text["ref"], text["ref2"], text["sentences_ref"][0]
-    model = str(oracle / "models" / "tiny-bert")
+    model = str(oracle / "neural" / "models" / "tiny-bert")
     focus, sent = DsFocus(model=model), DsSent(model=model)
     seen = {
         "DS_Focus_NN": value(focus, gold_run, hyp, ref),
@@ -112,7 +112,7 @@ def test_every_golden_number(doc: str, gold: dict[str, Any], gold_run: Any, orac
 def test_golden_tokens_and_focus_positions(doc: str, gold: dict[str, Any], oracle: Path) -> None:
     from wholetext.backends.word_encoder import WordEncoder
 
-    encoder = WordEncoder(str(oracle / "models" / "tiny-bert"))
+    encoder = WordEncoder(str(oracle / "neural" / "models" / "tiny-bert"))
     static = StaticVectors.given(gold["static_vectors"])
     text = gold["documents"][doc]
     for side in ("hyp", "ref"):
@@ -261,7 +261,7 @@ def test_any_text(one: str, other: str) -> None:
 
 
 def test_order_of_documents_is_irrelevant(gold: dict[str, Any], gold_run: Any, oracle: Path) -> None:
-    model = str(oracle / "models" / "tiny-bert")
+    model = str(oracle / "neural" / "models" / "tiny-bert")
     asked = [request(gold["documents"][doc]["hyp"], gold["documents"][doc]["ref"]) for doc in DOCS]
     for metric in (DsFocus(model=model), DsSent(model=model, focus="entity")):
         forth, back = metric.measure(asked, gold_run), metric.measure(asked[::-1], gold_run)

@@ -33,7 +33,7 @@ def metrics(model: str) -> list[Metric]:
 
 @pytest.fixture(scope="module")
 def model(oracle: Path) -> str:
-    return str(oracle / "models" / "tiny-bert")
+    return str(oracle / "neural" / "models" / "tiny-bert")
 
 
 def test_odd_texts_get_a_number_or_nan(model: str) -> None:

@@ -8,27 +8,37 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from wholetext.cli.inputs import Docs, Input, Langs, Reader, References, Sources, Translations
+from wholetext.cli import inputs
 
 if TYPE_CHECKING:
     from wholetext.meta.features import Discriminativeness
 
 Which = Annotated[
-    list[str] | None, typer.Option("-m", "--metric", help="A feature of a single text (repeatable); freq, conn, rc, lc.")
+    list[str] | None, typer.Option("-m", "--metric", help="A feature of single texts: freq, conn, rc, lc (repeatable).")
 ]
 Format = Annotated[Literal["table", "json", "tsv"], typer.Option("--format", "-f", help="How to print.")]
 
 
 def features(
-    input: Input = None, sources: Sources = None, translations: Translations = None, references: References = None,
-    docs: Docs = None, langs: Langs = None, reader: Reader = None, metric: Which = None, format: Format = "table",
+    input: inputs.Input = None,
+    sources: inputs.Sources = None,
+    translations: inputs.Translations = None,
+    references: inputs.References = None,
+    docs: inputs.Docs = None,
+    metric: Which = None,
+    langs: inputs.Langs = None,
+    test_set: inputs.TestSet = None,
+    reader: inputs.Reader = None,
+    system: inputs.Systems = None,
+    ref: inputs.RefNames = None,
+    format: Format = "table",
 ) -> None:
     """Compare discourse features of outputs and references, document by document."""
-    from wholetext.cli.inputs import load, warn
     from wholetext.meta.features import FEATURES, discriminativeness
 
-    loaded = load(input, (sources, translations, references, docs), langs, reader)
-    warn(loaded.warnings)
+    chosen = inputs.Chosen(langs, system, ref, reader)
+    loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
+    inputs.warn(loaded.warnings)
     found = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
     if format == "json":
         print(json.dumps([_plain(one) for one in found], ensure_ascii=False, indent=1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from wholetext.errors import MetricError
 from wholetext.text.analysis import Analyser, Layer, analyser_for
@@ -22,12 +22,18 @@ _LAYERS: frozenset[Layer] = frozenset({"pos", "lemma", "sentence"})
 class FocusMetric(Metric):
     """A metric that reads texts through a tagger; ``lang`` is the language of the texts (``auto``: the target's)."""
 
+    assumed: ClassVar[bool] = False  # no language was given, so the texts are read as English
+
     view = "whole"
     lang: str = "auto"
     tagger: str = "auto"
 
     def resolve(self, langs: tuple[str, str]) -> FocusMetric:
-        return replace(self, lang=langs[1]) if self.lang == "auto" else self
+        if self.lang != "auto":
+            return self
+        made = replace(self, lang=langs[1] or "en")
+        object.__setattr__(made, "assumed", not langs[1])
+        return made
 
     def facts(self) -> Mapping[str, str]:
         return {"tagger": self.analyser().id}
@@ -43,6 +49,8 @@ class FocusMetric(Metric):
     def readings(self, requests: Sequence[Request], run: Run, words: WordsFrom = "tokens") -> dict[View, Reading]:
         """The reading of every hypothesis and reference; those of the last few thousand texts are remembered."""
         chosen = self.resolve(run.langs)
+        if chosen.assumed:
+            run.warn(f"{self.name}: no target language was given, so the texts are read as English (-l de-en)")
         analyser = run.resource(("analyser", chosen.lang, chosen.tagger, _LAYERS), chosen.analyser)
         known: dict[View, Reading] = run.resource(("readings", analyser.id, words), dict)
         wanted = dict.fromkeys(views_of(requests, self.needs))  # in order: batches must not depend on hashing
