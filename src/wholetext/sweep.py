@@ -36,7 +36,8 @@ class Axes:
         if (self.context is None) == (self.window is None):
             raise SpecError("a sweep goes over contexts or over windows, one of them",
                             next="give --context 3, or --window 6")
-        if (self.context or 0) < 0 or (self.window or 1) < 1 or min(self.step, default=1) < 1:
+        sizes = [*self.step, *([] if self.window is None else [self.window])]
+        if (self.context or 0) < 0 or min(sizes, default=1) < 1:
             raise SpecError("context sizes begin at 0, windows and strides at 1")
         for name, given, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
             wrong = [word for word in given if word not in known]
