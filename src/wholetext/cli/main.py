@@ -16,9 +16,11 @@ VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
     "plan": "wholetext.cli.plan",
+    "sweep": "wholetext.cli.sweep",
     "features": "wholetext.cli.features",
     "list": "wholetext.cli.list",
     "show": "wholetext.cli.show",
+    "models": "wholetext.cli.models",
     "cache": "wholetext.cli.cache",
     "demo": "wholetext.cli.demo",
 }
