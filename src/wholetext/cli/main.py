@@ -15,6 +15,7 @@ from wholetext.errors import WholetextError
 VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
+    "explain": "wholetext.cli.explain",
     "plan": "wholetext.cli.plan",
     "sweep": "wholetext.cli.sweep",
     "features": "wholetext.cli.features",
