@@ -17,6 +17,7 @@ VERBS = {
     "compare": "wholetext.cli.compare",
     "plan": "wholetext.cli.plan",
     "features": "wholetext.cli.features",
+    "contrast": "wholetext.cli.contrast",
     "list": "wholetext.cli.list",
     "show": "wholetext.cli.show",
     "cache": "wholetext.cli.cache",
