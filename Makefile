@@ -24,10 +24,10 @@ demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, writ
 	$(BIN)/wholetext demo --out demo-run
 
 test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 	$(BIN)/ruff check src tests examples benchmarks tools

@@ -132,9 +132,10 @@ def run(work: Job, options: Options) -> dict[str, Scores]:
         refuse_losses(work)
     salt = salt_of(work)
     total, done = sum(map(len, corpus.docs)), 0
-    parts = [_Part() for _ in outputs]
+    parts, begin = [_Part() for _ in outputs], 0
     for docs in _blocks(corpus.docs, max(1, options.block // len(outputs))):
-        requests, owner = _ask(work, docs, parts)
+        requests, owner = _ask(work, docs, (begin, parts))
+        begin += len(docs)
         measured = engine.measure(work.metric, requests, salt)
         for system, part in enumerate(parts):
             mine = np.flatnonzero(owner == system)
@@ -154,20 +155,21 @@ def run(work: Job, options: Options) -> dict[str, Scores]:
 class _Part:
     """What one system has gathered so far."""
 
-    spans: list[list[Span]] = field(default_factory=list)  # per document
+    spans: list[FloatArray] = field(default_factory=list)  # per document: its index, start, stop, weight of each row
     stats: list[FloatArray] = field(default_factory=list)
     lost: list[IntArray] = field(default_factory=list)
     details: list[Mapping[str, Any] | None] = field(default_factory=list)
 
 
-def _ask(work: Job, docs: Sequence[Document], parts: Sequence[_Part]) -> tuple[list[Request], IntArray]:
+def _ask(work: Job, docs: Sequence[Document], into: tuple[int, Sequence[_Part]]) -> tuple[list[Request], IntArray]:
     """The requests of a block, row by row over the systems so that shared texts stay close, and whose each is."""
     requests: list[Request] = []
     owners: list[int] = []
-    for doc in docs:
+    begin, parts = into
+    for i, doc in enumerate(docs, begin):
         cuts = [work.cut(doc, output) for output in work.outputs]
         for part, (spans, _) in zip(parts, cuts):
-            part.spans.append(spans)
+            part.spans.append(np.array([(i, *span) for span in spans]).reshape(-1, 4))
         for row in range(max(len(spans) for spans, _ in cuts)):
             for system, (_, asked) in enumerate(cuts):
                 if row < len(asked):
@@ -271,11 +273,10 @@ def corpus_hash(corpus: Corpus) -> str:
 
 def _scores(work: Job, output: Output, part: _Part, mark: str) -> Scores:
     metric, corpus = work.metric, work.corpus
-    flat = [(i, a, b, w) for i, spans in enumerate(part.spans) for a, b, w in spans]
-    if not flat:
+    columns = np.concatenate(part.spans)  # (rows, 4)
+    if not len(columns):
         raise MetricError(f"{work.scorer.spec} leaves no row to score: every document is shorter than the window",
                           where=corpus.id, next="use a smaller size, or partial=include")
-    columns = np.array(flat)  # (rows, 4)
     doc, start, stop = columns[:, :3].T.astype(np.int64)
     sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
     rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, weight=columns[:, 3])

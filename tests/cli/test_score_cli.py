@@ -118,6 +118,14 @@ def test_segments_can_be_resampled_and_that_is_said(files: Path, capsys: pytest.
     assert "as if they were independent" in out
 
 
+def test_the_seed_may_come_from_where_sacrebleu_takes_it(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", "None")
+    assert "seed:none" in call(capsys, *arguments(files))[1]
+    assert "seed:0|" in call(capsys, *arguments(files, "--seed", "0"))[1]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

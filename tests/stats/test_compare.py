@@ -68,6 +68,16 @@ def test_numbers_are_those_of_the_parts():
     )
 
 
+def test_the_hint_asks_for_more_documents_wherever_these_did_not_do():
+    """At the level the correction leaves, so that it does not promise what the corrected test refuses."""
+    scores = toy({f"s{i}": -0.1 * i for i in range(8)}, seed=3)
+    assert compare({name: scores[name] for name in ("s0", "s7")}).standings[1].power.alpha == 0.05
+    hints = [s for s in compare(scores).standings if s.power]
+    assert {s.verdict for s in hints} == {"open", "worse"}
+    assert min(s.power.alpha for s in hints) < 0.01
+    assert all(s.power.needed > 30 for s in hints if s.verdict == "open")
+
+
 def test_lower_is_better_turns_the_order_and_nothing_else():
     shifts = {"a": 0.0, "b": -0.4, "c": -3.0}
     up, down = compare(toy(shifts)), compare(toy(shifts, higher_is_better=False))
@@ -115,7 +125,7 @@ def test_a_system_without_score_is_last_unranked_and_named():
     assert [s.system for s in found.standings] == ["a", "b", "abyss", "void"]
     assert found["void"].rank is None and np.isnan(found["void"].p) and found["void"].verdict == "open"
     assert found["b"].p_holm == found["b"].p  # one comparison could be made
-    assert [w for w in found.warnings if "void" in w] == ["void has no defined score: it is not ranked"]
+    assert [w for w in found.warnings if "void" in w] == ["toy: void has no defined score and is not ranked"]
 
 
 def test_one_system_has_an_interval_and_no_test():
@@ -133,7 +143,7 @@ def test_undefined_resamples_are_counted():
     values = np.full(200, np.nan)
     values[:7] = 1.0
     found = compare({"a": scores_of(values, SIZES), **toy({"b": 0.0})})
-    assert any("resampled scores are undefined" in w for w in found.warnings)
+    assert any("resampled scores of a are undefined" in w for w in found.warnings)
 
 
 def test_there_are_draws_enough_for_many_systems():

@@ -1,17 +1,17 @@
-"""Loading transformers models from untrusted folders: tensors only, nothing missing, nothing printed."""
+"""Transformers models from untrusted folders: tensors only, none missing; configuration first, weights when used."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.device import choose_device, prepared, torch, transformers
+from wholetext.backends.encoder import DTYPES, INT8, Precision, pick_device, quantised, quiet, torch_module
 from wholetext.backends.hub import Located, loading, locate
-from wholetext.errors import ModelError
+from wholetext.errors import MissingExtra, ModelError
+from wholetext.types import Run
 
 # what a tokenizer and its limits need, without the weights
 TOKENIZER = ("config.json", "tokenizer*", "*.model", "*.spm", "vocab*", "merges.txt", "special_tokens_map.json",
@@ -20,75 +20,93 @@ _SAFE = {"trust_remote_code": False, "local_files_only": True}
 
 
 class Checkpoint:
-    """A transformers model: what it is at once, its tokenizer and weights only when they are used."""
+    """An encoder-decoder model: where it is at once, its configuration and weights when they are used."""
 
-    def __init__(self, kind: str, model: str, revision: str, where: tuple[str, str]) -> None:
-        self.kind, self.model, self.revision = kind, model, revision
-        self.device, self.dtype = choose_device(where[0]), where[1]
+    def __init__(self, model: str, revision: str, precision: Precision, attention: str | None = None) -> None:
+        if precision.dtype not in DTYPES:
+            raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
+        self.model, self.revision, self.precision, self.attention = model, revision, precision, attention
         self.located: Located = locate(model, revision, patterns=TOKENIZER)
+
+    @property
+    def id(self) -> str:
+        return f"{self.located.id}/{self.precision.dtype}"
+
+    @cached_property
+    def device(self) -> str:
+        return pick_device(self.precision.device)
 
     @cached_property
     def config(self) -> Any:
-        return load_config(self.located.path)
+        with reading(self.located.path) as transformers:
+            return transformers.AutoConfig.from_pretrained(self.located.path, **_SAFE)
 
     @cached_property
     def weights(self) -> Any:
         """The model itself, ready to run."""
-        return load_model(self.kind, locate(self.model, self.revision).path, self.device, self.dtype)
+        dtype = self.precision.dtype
+        if dtype == "int8" and self.device != "cpu":
+            raise ModelError(f"int8 runs on the CPU only, not on {self.device}",
+                             next="use --device cpu, or --dtype bf16")
+        options = {} if self.attention is None else {"attn_implementation": self.attention}
+        model = load_weights(locate(self.model, self.revision).path, dtype, **options).eval().to(self.device)
+        return quantised(model) if dtype == "int8" else model
 
 
-def load_config(folder: Path) -> Any:
-    """The model's configuration."""
-    with quiet(), _named(folder):
-        return transformers().AutoConfig.from_pretrained(folder, **_SAFE)
+def open_checkpoint(run: Run, model: str, revision: str, attention: str | None = None) -> Checkpoint:
+    """The checkpoint by hub name or folder, shared by everything in the process that uses it.
+
+    ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
+    """
+    precision = Precision(run.device, run.dtype)
+    if run.dtype == "int8":
+        run.warn(INT8)
+    key = ("checkpoint", model, revision, precision, attention)
+    return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
 
 
-def load_tokenizer(folder: Path, **options: Any) -> Any:
-    """The model's tokenizer."""
-    with quiet(), _named(folder):
-        return transformers().AutoTokenizer.from_pretrained(folder, **_SAFE, **options)
+def load_tokenizer(folder: Path) -> Any:
+    """The transformers tokenizer of a folder."""
+    with reading(folder) as transformers:
+        return transformers.AutoTokenizer.from_pretrained(folder, **_SAFE)
 
 
-def load_model(kind: str, folder: Path, device: str, dtype: str) -> Any:
-    """A model of the class ``kind`` (``AutoModel`` …), ready to run; every weight must come from the folder."""
-    # transformers keeps in fp32 what overflows in fp16, so the precision is asked for at loading
-    name = {"bf16": "bfloat16", "fp16": "float16"}.get(dtype, "float32")
-    options = {**loading(folder), _dtype_option(): getattr(torch(), name)}
-    with quiet(), _named(folder):
-        model, facts = getattr(transformers(), kind).from_pretrained(folder, output_loading_info=True, **options)
-    missing = sorted(map(str, facts["missing_keys"]))
-    if missing:
-        raise ModelError(f"the checkpoint has no weights for {missing[0]} and {len(missing) - 1} others",
-                         where=str(folder), next="the file is damaged, or belongs to another kind of model")
-    return prepared(model, device, dtype, cast=False)
+def load_weights(folder: Path, dtype: str, **options: str) -> Any:
+    """An encoder-decoder model on the CPU; every weight must come from the folder."""
+    with reading(folder) as transformers:
+        version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
+        # asked for at loading, because transformers keeps in fp32 what overflows in fp16
+        precision = {"dtype" if version >= (4, 56) else "torch_dtype": getattr(torch_module(), DTYPES[dtype])}
+        model, facts = transformers.AutoModelForSeq2SeqLM.from_pretrained(
+            folder, output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder), **precision, **options
+        )
+    refuse_gaps(folder, facts)
+    return model
 
 
-def _dtype_option() -> str:
-    major, minor = transformers().__version__.split(".")[:2]
-    return "dtype" if (int(major), int(minor)) >= (4, 56) else "torch_dtype"
+def refuse_gaps(folder: Path, facts: Mapping[str, Any]) -> None:
+    """An error that names the weight if any was absent or had another shape: transformers would fill in random ones."""
+    # with their shapes or without them, by version
+    wrong = sorted(str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"])
+    gone = sorted(map(str, facts["missing_keys"]))
+    for what, found in (("has weights of the wrong shape for", wrong), ("has no weights for", gone)):
+        if found:
+            more = f" and {len(found) - 1} others" if len(found) > 1 else ""
+            raise ModelError(f"the checkpoint {what} {found[0]}{more}", where=str(folder),
+                             next="the file is damaged, or belongs to another kind of model")
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """No progress bars and no warnings of transformers while a model loads; everything as it was afterwards."""
-    talk = transformers().utils.logging
-    level, bars = talk.get_verbosity(), talk.is_progress_bar_enabled()
-    talk.set_verbosity(logging.CRITICAL)
-    talk.disable_progress_bar()
+def reading(folder: Path) -> Iterator[Any]:
+    """The transformers module, silent; whatever it says about a folder it cannot read names the folder."""
     try:
-        yield
-    finally:
-        talk.set_verbosity(level)
-        if bars:
-            talk.enable_progress_bar()
-
-
-@contextmanager
-def _named(folder: Path) -> Iterator[None]:
-    """Whatever transformers says about a folder it cannot read becomes an error that names the folder."""
+        import transformers
+    except ImportError:
+        raise MissingExtra("transformers", "models") from None
     try:
-        yield
+        with quiet():
+            yield transformers
     except Exception as fault:  # by file and version: OSError, ValueError, SafetensorError, UnpicklingError …
         first = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
         raise ModelError(f"the model cannot be loaded ({type(fault).__name__}: {first[:300]})", where=str(folder),
-                         next="wholetext models verify shows what is wrong with a model folder") from fault
+                         next="check it with `wholetext models verify`, or fetch it again") from fault

@@ -8,8 +8,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import device as devices
+from wholetext.backends.encoder import memory, torch_module
 from wholetext.backends.hub import beside, locate
+from wholetext.backends.layout import Ids, pad
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import Fit
@@ -34,7 +35,7 @@ class Regressor:
         self.checkpoint, self.limit = checkpoint, limit
         folder = tokenizer_folder(checkpoint.located.path, tokenizer)
         self.encode, self.words = encoder_of(folder)
-        self.id = f"{checkpoint.located.id}:{checkpoint.dtype}:{folder.name}:{limit}"
+        self.id = f"{checkpoint.id}:{folder.name}:{limit}"
         self.read = lru_cache(1 << 15)(self._read)
 
     def fit(self, x: Prompt) -> Fit:
@@ -42,16 +43,18 @@ class Regressor:
 
     def run(self, batch: Sequence[Prompt]) -> list[float]:
         """Predictions as the model makes them, not clamped."""
-        model, (weight, scale) = self.checkpoint.weights, self.head
-        torch = devices.torch()
-        with devices.inference():
-            rows = [list(self.read(x)[0]) or [0] for x in batch]  # no text at all: attend to one padding id
-            ids, mask = devices.padded(rows, 0, self.checkpoint.device)
-            states = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, ids, d)
-            step = torch.zeros((len(rows), 1), dtype=torch.long, device=self.checkpoint.device)
+        torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
+        weight, scale = self.head
+        with torch.inference_mode(), memory():
+            rows = [self.read(x)[0] or (0,) for x in batch]  # no text at all: attend to one padding id
+            ids = torch.tensor(pad(rows, 0), device=device)  # (batch, ids)
+            sizes = torch.tensor([len(row) for row in rows], device=device)
+            mask = (torch.arange(ids.shape[1], device=device)[None, :] < sizes[:, None]).long()  # (batch, ids)
+            states = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, ids, width)
+            step = torch.zeros((len(rows), 1), dtype=torch.long, device=device)
             hidden = model.get_decoder()(
                 input_ids=step, encoder_hidden_states=states, encoder_attention_mask=mask, use_cache=False
-            ).last_hidden_state[:, 0]  # (batch, d)
+            ).last_hidden_state[:, 0]  # (batch, width)
             answers = (hidden.float() * scale) @ weight.float()
         return [float(answer) for answer in answers.double().tolist()]
 
@@ -73,10 +76,10 @@ class Regressor:
         index = MT5_RESERVED if size == MT5_VOCABULARY else self.words(RESERVED)
         if not 0 <= index < size:
             raise ModelError(f"the tokenizer has no word {RESERVED}, where the prediction is read",
-                             where=str(self.checkpoint.located.path), next="check that model and tokenizer belong together")
+                             where=str(self.checkpoint.located.path), next="give its own tokenizer with tokenizer=…")
         return index
 
-    def _read(self, prompt: Prompt) -> tuple[tuple[int, ...], Fit]:
+    def _read(self, prompt: Prompt) -> tuple[Ids, Fit]:
         """Ids without end mark, as in training; its place still counts, so ``limit - 1`` of them are the most."""
         most, whole = self.limit - 1, 0
         ids: list[int] = []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from wholetext.backends import device as devices
-from wholetext.backends.framing import Frame, Framed
+from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.layout import Ids, Layout, Markers, Parts, lay_out, pad, together
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.errors import ModelError
 from wholetext.types import Fit, View
@@ -17,7 +17,7 @@ from wholetext.types import Fit, View
 NO_LIMIT = 1_000_000  # tokenizers say a number beyond this where they know no limit
 DEFAULT_LIMIT = 1024  # for models with relative positions, which have none of their own
 LOGITS = 1 << 25  # scores over the vocabulary held at a time: 128 MB
-_CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+|__[a-z]{2,8}__")  # de_DE, deu_Latn, __de__
+_CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # de_DE, deu_Latn
 
 
 @dataclass(frozen=True)
@@ -40,59 +40,59 @@ class Said(NamedTuple):
 class Seq2Seq:
     """Any transformers encoder-decoder; ``langs`` are the languages of the given and the said text."""
 
-    def __init__(self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int | None = None) -> None:
+    def __init__(self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int = 0) -> None:
         self.checkpoint = checkpoint
-        self.id = f"{checkpoint.located.id}:{checkpoint.dtype}:{'>'.join(langs)}:{limit or ''}"
+        self.id = f"{checkpoint.id}:{'>'.join(langs)}:{limit}"
         self.tokenizer = load_tokenizer(checkpoint.located.path)
         speak(self.tokenizer, langs)
-        most = limit or _limit(self.tokenizer, checkpoint.config)
-        self.reads = _frame(self.tokenizer, most, "text")
-        self.writes = _frame(self.tokenizer, most, "text_target")
+        self.limit = limit or _limit(self.tokenizer, checkpoint.config)
+        self.reads = _markers(self.tokenizer, "text")
+        self.writes = _markers(self.tokenizer, "text_target")
         self.given = lru_cache(1 << 15)(self._given)
         self.said = lru_cache(1 << 15)(self._said)
 
     def fit(self, x: Pair) -> Fit:
-        one, two = self.given(x.given).fit, self.said(x.said).fit
-        return Fit(*(a + b for a, b in zip(_numbers(one), _numbers(two))))
+        return together((self.given(x.given).fit, self.said(x.said).fit))
 
     def run(self, batch: Sequence[Pair]) -> list[Said]:
         """Teacher forcing: the decoder reads the text it is asked about, and says what it expected at each step."""
-        model, said = self.checkpoint.weights, [self.said(x.said) for x in batch]
-        with devices.inference():
-            reads, mask = self._tensors([list(self.given(x.given).ids) for x in batch])
-            writes, _ = self._tensors([[self._start(), *framed.ids[:-1]] for framed in said])  # causal: needs no mask
-            hidden = head_input(model, input_ids=reads, attention_mask=mask, decoder_input_ids=writes)  # (b, steps, d)
-            spans = [_span(framed) for framed in said]
-            chosen = hidden[
-                [row for row, (a, b) in enumerate(spans) for _ in range(a, b)],
-                [step for a, b in spans for step in range(a, b)],
-            ]  # (scored steps of the batch, d)
-            wanted = [token for framed, (a, b) in zip(said, spans) for token in framed.ids[a:b]]
-            logs = _log_probabilities(model, chosen, wanted)
-        return _gather(said, spans, logs)
+        torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
+        given, said = [self.given(x.given).ids for x in batch], [self.said(x.said) for x in batch]
+        with torch.inference_mode(), memory():
+            reads = torch.tensor(pad(given, self._pad), device=device)  # (batch, ids)
+            sizes = torch.tensor([len(ids) for ids in given], device=device)
+            mask = torch.arange(reads.shape[1], device=device)[None, :] < sizes[:, None]  # (batch, ids)
+            # the decoder is causal, so what pads the end is never seen and needs no mask
+            writes = torch.tensor(pad([(self._start, *layout.ids[:-1]) for layout in said], self._pad), device=device)
+            hidden = head_input(model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes)
+            spans = [range(max(layout.start - 1, 0), layout.stop + 1) for layout in said]  # with the marks beside
+            rows = [row for row, span in enumerate(spans) for _ in span]
+            chosen = hidden[rows, [step for span in spans for step in span]]  # (steps of all spans, width)
+            wanted = [layout.ids[step] for layout, span in zip(said, spans) for step in span]
+            logs = iter(_log_probabilities(model, chosen, wanted))
+        return [_said(layout, [next(logs) for _ in span]) for layout, span in zip(said, spans)]
 
-    def _given(self, view: View) -> Framed:
-        return _framed(self.reads, view, lambda text: _ids(self.tokenizer, text=text))
+    def _given(self, view: View) -> Layout:
+        return lay_out(_parts(self.tokenizer, view, "text"), self.reads, self.limit)
 
-    def _said(self, view: View) -> Framed:
+    def _said(self, view: View) -> Layout:
         # what follows the scored text cannot reach it through a causal decoder, so it takes no room there
         short = View(view.parts[: view.focus[1]], view.focus, view.glue)
-        return _framed(self.writes, short, lambda text: _ids(self.tokenizer, text_target=text))
+        return lay_out(_parts(self.tokenizer, short, "text_target"), self.writes, self.limit)
 
-    def _tensors(self, rows: list[list[int]]) -> tuple[Any, Any]:
-        return devices.padded(rows, self._pad(), self.checkpoint.device)
-
+    @property
     def _start(self) -> int:
         """The id the decoder starts from: mBART rotates its end mark to the front, others have one of their own."""
         config = self.checkpoint.config
         if config.model_type == "mbart":
-            return self.writes.suffix[-1]
+            return self.writes.closing[-1]
         start = getattr(config, "decoder_start_token_id", None)
-        return int(self._pad() if start is None else start)
+        return self._pad if start is None else int(start)
 
+    @property
     def _pad(self) -> int:
-        pad = self.tokenizer.pad_token_id
-        return int(self.tokenizer.eos_token_id if pad is None else pad)
+        found = self.tokenizer.pad_token_id
+        return int(self.tokenizer.eos_token_id if found is None else found)
 
 
 def head_input(model: Any, **inputs: Any) -> Any:
@@ -116,7 +116,7 @@ def head_input(model: Any, **inputs: Any) -> Any:
 
 def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float]:
     """log p of each wanted id from (n, d) hidden states, a bounded number of vocabulary rows at a time."""
-    torch, head = devices.torch(), model.get_output_embeddings()
+    torch, head = torch_module(), model.get_output_embeddings()
     bias = getattr(model, "final_logits_bias", None)
     targets = torch.tensor(wanted, device=hidden.device)
     many = max(1, LOGITS // int(model.config.vocab_size))
@@ -130,51 +130,40 @@ def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float
     return logs
 
 
-def _span(framed: Framed) -> tuple[int, int]:
-    """Label positions asked about: the mark before the scored text (where there is one), the text, the mark after."""
-    return max(framed.focus[0] - 1, 0), framed.focus[1] + 1
+def _said(layout: Layout, logs: list[float]) -> Said:
+    """Log-probabilities of the steps of a span, told apart."""
+    if layout.start == 0:  # the model writes nothing before a text
+        return Said(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
+    return Said(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])
 
 
-def _gather(said: Sequence[Framed], spans: Sequence[tuple[int, int]], logs: list[float]) -> list[Said]:
-    found, at = [], 0
-    for framed, (begin, end) in zip(said, spans):
-        mine = logs[at : at + end - begin]
-        at += end - begin
-        marked = framed.focus[0] > 0
-        inner = mine[1:-1] if marked else mine[:-1]
-        found.append(Said(mine[0] if marked else float("nan"), sum(inner), len(inner), mine[-1]))
-    return found
+def _parts(tokenizer: Any, view: View, side: str) -> Parts:
+    return Parts(
+        tuple(_ids(tokenizer, part, side) for part in view.before),
+        _ids(tokenizer, view.text, side),
+        tuple(_ids(tokenizer, part, side) for part in view.after),
+    )
 
 
-def _framed(frame: Frame, view: View, ids: Callable[[str], list[int]]) -> Framed:
-    return frame.build([ids(part) for part in view.before], ids(view.text), [ids(part) for part in view.after])
+def _ids(tokenizer: Any, text: str, side: str) -> Ids:
+    return tuple(tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"])
 
 
-def _ids(tokenizer: Any, **text: str) -> list[int]:
-    return list(tokenizer(**text, add_special_tokens=False, verbose=False)["input_ids"])
-
-
-def _frame(tokenizer: Any, limit: int, side: str) -> Frame:
+def _markers(tokenizer: Any, side: str) -> Markers:
     """What the tokenizer puts around a text, found by looking: the ids beside those of a short word."""
-    inner = _ids(tokenizer, **{side: "a"})
-    whole = list(tokenizer(**{side: "a"})["input_ids"])
+    inner, whole = _ids(tokenizer, "a", side), tuple(tokenizer(**{side: "a"})["input_ids"])
     at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), -1)
     if at < 0 or not inner or at + len(inner) == len(whole):
         raise ModelError("the tokenizer puts no end mark after a text, which scoring needs",
                          where=str(tokenizer.name_or_path), next="use a model with an ordinary seq2seq tokenizer")
-    mark = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-    return Frame(tuple(whole[:at]), (int(mark),), tuple(whole[at + len(inner) :]), limit)
+    mark = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
+    return Markers(whole[:at], whole[at + len(inner) :], (int(mark),), (int(mark),))
 
 
 def _limit(tokenizer: Any, config: Any) -> int:
     """Ids the model takes: the smaller of what tokenizer and positions say (some tokenizers name a huge number)."""
-    said = [int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length)]
-    least = min(said)
+    least = min(int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length))
     return DEFAULT_LIMIT if least >= NO_LIMIT else least
-
-
-def _numbers(fit: Fit) -> tuple[int, int, int, int]:
-    return fit.tokens, fit.special, fit.lost_context, fit.lost_focus
 
 
 # ---------------------------------------------------------------- languages
@@ -182,9 +171,17 @@ def _numbers(fit: Fit) -> tuple[int, int, int, int]:
 
 def speak(tokenizer: Any, langs: tuple[str, str]) -> None:
     """Set the languages of a multilingual tokenizer; others have none to set."""
-    codes = sorted(code.strip("_") for code in tokenizer.get_added_vocab() if _CODE.fullmatch(code))
+    codes = _codes(tokenizer)
     if codes and hasattr(tokenizer, "src_lang"):
         tokenizer.src_lang, tokenizer.tgt_lang = (language_code(lang, codes) for lang in langs)
+
+
+def _codes(tokenizer: Any) -> list[str]:
+    """The language codes a tokenizer knows; families and versions keep them in different places."""
+    for name in ("lang_code_to_token", "lang_code_to_id"):
+        if getattr(tokenizer, name, None):
+            return sorted(getattr(tokenizer, name))
+    return sorted(code for code in tokenizer.get_added_vocab() if _CODE.fullmatch(code))
 
 
 def language_code(lang: str, codes: Sequence[str]) -> str:
@@ -197,5 +194,6 @@ def language_code(lang: str, codes: Sequence[str]) -> str:
     what = "must be told the language of the text" if not lang else f"does not know the language {lang!r}"
     if found:
         what = f"has several codes for the language {lang!r}"
+    near = found or [code for code in codes if lang and code.startswith(wanted[:2])] or list(codes)
     raise ModelError(f"the model {what}",
-                     next=f"give it with -l, or as tgt_lang=CODE (src_lang=CODE): {', '.join(found or codes)}")
+                     next=f"give it with -l, or as tgt_lang=CODE (src_lang=CODE for the source): {', '.join(near)}")

@@ -31,11 +31,11 @@ class Reading:
 class Tokenizer:
     """Text to ids by the model's own ``tokenizer.json``, which no version of transformers changes."""
 
-    def __init__(self, folder: Path, kind: str = "AutoTokenizer") -> None:
+    def __init__(self, folder: Path, kind: str = "AutoTokenizer", vocabulary: Path | None = None) -> None:
         self.folder = folder
         self.config = read_config(folder)
-        self._full = _load(folder, kind)
-        self._core = _core(folder, self._full)
+        self._full = _load(vocabulary or folder, kind)
+        self._core = _core(vocabulary or folder, self._full)
         self._memo: dict[str, Ids] = {}
         self.pad = _id(self._full.pad_token_id, 0)
         self.markers = self._markers()
@@ -109,8 +109,8 @@ class Tokenizer:
         if not closing:
             raise ModelError("its tokenizer has no separator token", where=str(self.folder),
                              next="use an encoder such as BERT, RoBERTa or XLM-R")
-        both = tuple(full("", "")["input_ids"])  # RoBERTa and its kin put two separators between texts
-        return Markers(opening, closed, (closing[0],), both[len(opening) : len(both) - len(closed)])
+        pair = len(full("a", "a")["input_ids"]) - 2 * len(full("a")["input_ids"]) + len(empty)  # RoBERTa has two
+        return Markers(opening, closed, (closing[0],), (closing[0],) * pair)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

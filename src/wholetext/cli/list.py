@@ -17,23 +17,24 @@ def list(
     from wholetext.registry import ALIASES, metric_class, metric_names
     from wholetext.views import VIEWS
 
-    metrics = {name: metric_class(name) for name in metric_names()}
+    metrics = {name: metric_class(name)() for name in metric_names()}
     if no_ref:
-        metrics = {name: kind for name, kind in metrics.items() if "ref" not in kind.needs}
+        metrics = {name: metric for name, metric in metrics.items() if "ref" not in metric.needs}
     if json_:
         print(json.dumps({
             "metrics": {
-                name: {"summary": kind.summary, "needs": sorted(kind.needs), "higher_is_better": kind.higher_is_better,
-                       "range": [str(b) for b in kind.range], "view": kind.view, "outputs": kind.outputs}
-                for name, kind in metrics.items()
+                name: {"summary": one.summary, "needs": sorted(one.needs), "higher_is_better": one.higher_is_better,
+                       "range": [str(b) for b in one.range], "view": one.view, "outputs": one.outputs}
+                for name, one in metrics.items()
             },
             "aliases": dict(ALIASES), "views": sorted(VIEWS),
         }, indent=1, default=str))
         return
     print("metrics (↑ higher is better, ↓ lower)")
-    for name, kind in metrics.items():
-        needs = "+".join(side for side in ("src", "hyp", "ref") if side in kind.needs)
-        print(f"  {name:<14} {'↑' if kind.higher_is_better else '↓'} {needs:<12} {kind.summary}")
+    for name, one in metrics.items():
+        needs = "+".join(side for side in ("src", "hyp", "ref") if side in one.needs)
+        needs += "".join(f"({side})" for side in sorted(one.wants - one.needs))
+        print(f"  {name:<14} {'↑' if one.higher_is_better else '↓'} {needs:<14} {one.summary}")
     if not no_ref:
         print("\naliases")
         for alias, spec in sorted(ALIASES.items()):

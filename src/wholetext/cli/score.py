@@ -12,15 +12,27 @@ from wholetext.cli import inputs
 if TYPE_CHECKING:
     from wholetext.evaluate import Options, Progress
 
+
+def int_or_none(text: str) -> int | None:
+    """An integer, or ``none`` for draws that differ each time: what sacreBLEU takes as SACREBLEU_SEED."""
+    return None if str(text).lower() == "none" else int(text)
+
+
 Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="How to print.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder for compare, explain and report.")]
 Baseline = Annotated[str | None, typer.Option("--baseline", help="Compare with this system (the best by default).")]
 Resample = Annotated[
     Literal["documents", "segments"], typer.Option("--resample", help="What the significance test draws.")
 ]
-Test = Annotated[Literal["randomization", "bootstrap"], typer.Option("--test", help="The paired test.")]
+Test = Annotated[
+    Literal["randomization", "bootstrap", "bootstrap-centred"], typer.Option("--test", help="The paired test.")
+]
 Draws = Annotated[int | None, typer.Option("--draws", min=1, help="Trials of the test (10,000, or 1,000 resamples).")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of all draws.", envvar="SACREBLEU_SEED")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", help="Seed of all draws; none draws anew.", envvar="SACREBLEU_SEED", parser=int_or_none,
+                 metavar="INT|none"),
+]
 Alpha = Annotated[float, typer.Option("--alpha", help="Level of significance.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]

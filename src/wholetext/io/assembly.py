@@ -46,10 +46,12 @@ def pair(langs: Langs) -> tuple[str, str]:
     """``"de-en"`` or ``("de", "en")`` → ``("de", "en")``; None → two unknown languages."""
     if langs is None:
         return ("", "")
-    codes = tuple(langs.split("-", 1)) if isinstance(langs, str) else tuple(langs)
-    if len(codes) != 2 or not all(isinstance(code, str) and code.strip() for code in codes):
+    if not isinstance(langs, str):
+        return langs
+    src, _, target = (code.strip() for code in langs.partition("-"))
+    if not src or not target:
         raise InputError(f"a language pair is written like de-en, not {langs!r}")
-    return (codes[0].strip(), codes[1].strip())
+    return (src, target)
 
 
 def same_language(wanted: str, found: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TextIO
@@ -14,6 +15,8 @@ from wholetext.io.json_record import Record, Text, parse
 from wholetext.io.records import Table
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.types import Corpus, Document, Output
+
+_NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
@@ -47,7 +50,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
 
     def line(value: dict[str, object], number: int) -> str:
         text = json.dumps(value, ensure_ascii=False)
-        return clean(text, at(name, number)) if "\\u0000" not in text else clean("\0", at(name, number))
+        return clean("\0" if _NUL.search(text) else text, at(name, number))
 
     def lines(out: TextIO) -> None:
         out.write(line({"corpus": corpus.id, "langs": list(corpus.langs)}, 1) + "\n")

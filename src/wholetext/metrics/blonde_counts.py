@@ -79,6 +79,10 @@ class Columns:
                 stats[len(DISCOURSE) + order] += (match, needs_grams.total(), has_grams.total())
         return stats.reshape(-1)
 
+    def comparable(self, stats: FloatArray, categories: Sequence[str]) -> bool:
+        """Whether either side has anything in these categories; the score is undefined where not."""
+        return any(stats[3 * CATEGORIES.index(name) :][:3].any() for name in categories)
+
     def spans(self, pairs: Sequence[tuple[Unit, Sequence[Unit]]]) -> dict[str, Any]:
         """``[segment, start, end, category, feature, matched]`` of the output (hyp) and of each reference (refs)."""
         refs = max((len(refs) for _, refs in pairs), default=0)

@@ -1,4 +1,4 @@
-"""MetricX-23 and MetricX-24: a T5 model that predicts the MQM error score of a translation, with or without reference."""
+"""MetricX-23 and MetricX-24: a T5 model that predicts the MQM error score, with or without a reference."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from wholetext.backends.hub import locate
-from wholetext.backends.loading import TOKENIZER, Checkpoint
+from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.regressor import Prompt, Regressor
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
 
@@ -40,7 +40,7 @@ class MetricX(Metric):
     version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
     mode: Literal["auto", "ref", "qe"] = "auto"  # whether a reference is read; by the model's name, else it is
     tokenizer: str = "auto"
-    limit: int | None = None
+    limit: int = 0  # ids per prompt; as published with the version unless given
     multi_ref: Literal["mean", "best"] = "mean"
     clamp: bool = True
 
@@ -53,11 +53,9 @@ class MetricX(Metric):
         object.__setattr__(self, "_settled", (version, mode))
 
     def resolve(self, langs: tuple[str, str]) -> MetricX:
-        version, mode = self._kind
-        return replace(self, version=version, mode=mode, limit=self.limit or _LIMITS[version])
-
-    def facts(self) -> Mapping[str, str]:
-        return {"model.revision": locate(self.model, self.revision, patterns=TOKENIZER).revision}
+        (version, mode), located = self._kind, locate(self.model, self.revision, patterns=TOKENIZER)
+        limit = self.limit or _LIMITS[version]
+        return replace(self, revision=located.revision, version=version, mode=mode, limit=limit)
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         asked = [self._prompts(request) for request in requests]
@@ -86,17 +84,11 @@ class MetricX(Metric):
         return kind
 
     def _backend(self, run: Run) -> Regressor:
-        where = (run.device, run.dtype)
         limit = self.limit or _LIMITS[self._kind[0]]
-
-        def make() -> Regressor:
-            loaded = ("regressor weights", self.model, self.revision, where)  # shared by prompts and limits
-            checkpoint = run.resource(
-                loaded, lambda: Checkpoint("AutoModelForSeq2SeqLM", self.model, self.revision, where)
-            )
-            return Regressor(checkpoint, self.tokenizer, limit)
-
-        return run.resource(("regressor", self.model, self.revision, where, self.tokenizer, limit), make)
+        # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
+        checkpoint = open_checkpoint(run, self.model, self.revision, attention="eager")
+        key = ("regressor", checkpoint.id, checkpoint.precision, self.tokenizer, limit)
+        return run.resource(key, lambda: Regressor(checkpoint, self.tokenizer, limit))
 
     def _prompts(self, request: Request) -> list[Prompt]:
         """One prompt per reference (one in all without)."""
@@ -108,17 +100,19 @@ class MetricX(Metric):
 def _prompt(form: str, sides: Mapping[str, View | None]) -> Prompt:
     shown = {side: view for side, view in sides.items() if view is not None and f"{{{side}}}" in form}
     most = max(len(view.before) + len(view.after) for view in shown.values())
-    texts = [form.format(**{side: narrowed(view, keep) for side, view in shown.items()}) for keep in range(most, -1, -1)]
+    texts = [
+        form.format(**{side: narrowed(view, keep) for side, view in shown.items()}) for keep in range(most, -1, -1)
+    ]
     return Prompt(tuple(dict.fromkeys(texts)))
 
 
 def narrowed(view: View, keep: int) -> str:
-    """The scored text with its ``keep`` nearest context segments, as one string."""
+    """The scored text with its ``keep`` nearest context segments (the later of two equally near), as one string."""
     begin, end = view.focus
     for _ in range(min(keep, len(view.before) + len(view.after))):
-        near_before, near_after = view.focus[0] - begin, end - view.focus[1]
-        if begin > 0 and (near_before <= near_after or end == len(view.parts)):
-            begin -= 1
-        else:
+        later = end - view.focus[1] <= view.focus[0] - begin
+        if end < len(view.parts) and (later or begin == 0):
             end += 1
+        else:
+            begin -= 1
     return view.glue.join(view.parts[begin:end])

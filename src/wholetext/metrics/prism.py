@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from wholetext.backends.hub import locate
-from wholetext.backends.loading import TOKENIZER, Checkpoint
+from wholetext.backends.layout import together
+from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.seq2seq import Pair, Said, Seq2Seq
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
 
@@ -23,7 +24,7 @@ class Likelihood(Metric):
 
     ``token_span``: ``sentence`` is the text alone; ``reference`` adds the mark before it, as the published Doc-Prism
     does (the language tag, or with context the separator); ``sentence+eos`` the mark after it, as Prism does; ``all``
-    both. ``multi_ref``: what several references give. ``empty``: the score of a span without tokens, undefined unless given.
+    both. ``multi_ref``: what several references give. ``empty``: the score of a span without tokens (else undefined).
     """
 
     range = (float("-inf"), 0.0)
@@ -35,7 +36,7 @@ class Likelihood(Metric):
     multi_ref: Literal["mean", "max"] = "mean"
     src_lang: str = "auto"
     tgt_lang: str = "auto"
-    limit: int | None = None  # ids per text; the model's own limit unless given
+    limit: int = 0  # ids per text; 0: what the model takes
     empty: float | None = None
 
     def __post_init__(self) -> None:
@@ -45,10 +46,8 @@ class Likelihood(Metric):
 
     def resolve(self, langs: tuple[str, str]) -> Likelihood:
         src, tgt = (lang if told == "auto" else told for lang, told in zip(langs, (self.src_lang, self.tgt_lang)))
-        return replace(self, src_lang=src, tgt_lang=tgt)
-
-    def facts(self) -> Mapping[str, str]:
-        return {"model.revision": locate(self.model, self.revision, patterns=TOKENIZER).revision}
+        revision = locate(self.model, self.revision, patterns=TOKENIZER).revision
+        return replace(self, revision=revision, src_lang=src, tgt_lang=tgt)
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         backend = self._backend(run)
@@ -71,25 +70,14 @@ class Likelihood(Metric):
             pairs = list(self._pairs(request))
             given = {view: backend.given(view).fit for view, _ in pairs}
             said = {view: backend.said(view).fit for _, view in pairs if view not in given}
-            parts = [*given.values(), *said.values()]
-            found.append(Fit(
-                sum(fit.tokens for fit in parts), sum(fit.special for fit in parts),
-                sum(fit.lost_context for fit in parts), sum(fit.lost_focus for fit in parts),
-            ))
+            found.append(together([*given.values(), *said.values()]))
         return found
 
     def _backend(self, run: Run) -> Seq2Seq:
-        where = (run.device, run.dtype)
         langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
-
-        def make() -> Seq2Seq:
-            loaded = ("seq2seq weights", self.model, self.revision, where)  # shared by languages and limits
-            checkpoint = run.resource(
-                loaded, lambda: Checkpoint("AutoModelForSeq2SeqLM", self.model, self.revision, where)
-            )
-            return Seq2Seq(checkpoint, langs, self.limit)
-
-        return run.resource(("seq2seq", self.model, self.revision, where, langs, self.limit), make)
+        checkpoint = open_checkpoint(run, self.model, self.revision)
+        key = ("seq2seq", checkpoint.id, checkpoint.precision, langs, self.limit)
+        return run.resource(key, lambda: Seq2Seq(checkpoint, langs, self.limit))
 
     def _pairs(self, request: Request) -> Iterator[tuple[View, View]]:
         """(given, said) for each reference: first what gives precision, then what gives recall."""

@@ -52,7 +52,6 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))
 
 
-@lru_cache(maxsize=64)
 def load_table(name: str, profile: Profile = "reference") -> Table:
     """The table of a language (``en``), or the one in a TOML file (``tables/ja.toml``)."""
     if name.endswith(".toml"):
@@ -61,6 +60,11 @@ def load_table(name: str, profile: Profile = "reference") -> Table:
             raise InputError("there is no such table", where=name, next=f"tables here: {', '.join(languages())}")
         data = path.read_bytes()
         return _table(_parse(data, name), profile, f"{path.name}-{hashlib.blake2b(data, digest_size=4).hexdigest()}")
+    return _own_table(name, profile)
+
+
+@lru_cache(maxsize=64)
+def _own_table(name: str, profile: Profile) -> Table:
     if name not in languages():
         raise SpecError(f"there is no category table for the language {name!r}",
                         next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)")

@@ -1,0 +1,214 @@
+"""A COMET model: its hyper-parameters, its encoder and its scoring head, put together from a checkpoint folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from wholetext.backends import hub
+from wholetext.backends.comet_checkpoint import converted
+from wholetext.backends.encoder import Encoder, Precision, quiet, torch_module
+from wholetext.backends.tokenizer import FILES, Tokenizer
+from wholetext.cache import default_path
+from wholetext.errors import MissingExtra, ModelError
+
+KINDS: Mapping[str, str] = {
+    "regression_metric": "regression", "referenceless_regression_metric": "referenceless",
+    "ranking_metric": "ranking", "unified_metric": "unified", "xcomet_metric": "xcomet",
+}  # fmt: skip
+# encoder_model → (tokenizer class, whether token types tell the first text from the others)
+ENCODERS: Mapping[str, tuple[str, bool]] = {
+    "XLM-RoBERTa": ("XLMRobertaTokenizerFast", False), "XLM-RoBERTa-XL": ("XLMRobertaTokenizerFast", False),
+    "MiniLM": ("XLMRobertaTokenizerFast", False), "BERT": ("BertTokenizerFast", True),
+    "RemBERT": ("RemBertTokenizerFast", True),
+}  # fmt: skip
+# what COMET's own classes take for granted where hparams.yaml is silent
+_UNSAID: Mapping[str, Mapping[str, Any]] = {
+    "regression": {"hidden_sizes": (3072, 1024)}, "referenceless": {"hidden_sizes": (2048, 1024)}, "ranking": {},
+    "unified": {"layer_transformation": "sparsemax", "hidden_sizes": (3072, 1024), "word_layer": 24},
+    "xcomet": {"layer_transformation": "sparsemax", "hidden_sizes": (2560, 1280), "word_layer": 36, "layer_norm": False,
+               "word_level_training": True, "error_labels": ("minor", "major", "critical")},
+}  # fmt: skip
+_MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # what multilingual MiniLM models are tokenised with
+
+
+@dataclass(frozen=True)
+class Hparams:
+    """What ``hparams.yaml`` says about a model, with the values old files leave unsaid."""
+
+    kind: str
+    encoder_model: str
+    pretrained_model: str
+    pool: str
+    layer: int | None  # None: a mix of all
+    transformation: str
+    layer_norm: bool
+    hidden_sizes: tuple[int, ...]
+    activation: str
+    final_activation: str | None
+    segments: tuple[str, ...]
+    word_layer: int | None  # None: no error spans
+    labels: tuple[str, ...]
+
+    @property
+    def top(self) -> int | None:
+        """The last encoder layer that is needed; None: all."""
+        return None if self.layer is None else max(self.layer, self.word_layer or 0)
+
+
+def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located:
+    """Find a COMET model; the short names of the COMET tools mean Unbabel's models."""
+    known = "/" not in model and not Path(model).exists() and model.lower().startswith(("wmt", "xcomet", "eamt"))
+    name = f"Unbabel/{model}" if known else model
+    return hub.locate(name, revision, patterns=None if weights else ("*.yaml",))
+
+
+def read_hparams(located: hub.Located) -> Hparams:
+    """Read ``hparams.yaml``; an error where it asks for something these models do not have."""
+    path = located.path / "hparams.yaml"
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtra("pyyaml", "models") from None
+    try:
+        raw = yaml.safe_load(path.read_text("utf-8"))
+        return _hparams(raw, str(path))
+    except OSError as fault:
+        raise ModelError(f"there is no hparams.yaml ({fault.strerror})", where=str(located.path),
+                         next="give a COMET model: a folder with hparams.yaml and checkpoints, or a hub name") from None
+    except (yaml.YAMLError, AttributeError, TypeError, ValueError) as fault:
+        raise ModelError(f"it cannot be used ({fault})", where=str(path), next="fetch the model again") from fault
+
+
+def _hparams(raw: dict[str, Any], where: str) -> Hparams:
+    kind = KINDS.get(str(raw.get("class_identifier")))
+    if kind is None:
+        raise ModelError(f"there is no model class {raw.get('class_identifier')!r}", where=where,
+                         next=f"known: {', '.join(KINDS)}")
+    encoder = str(raw.get("encoder_model", "XLM-RoBERTa"))
+    if encoder not in ENCODERS:
+        raise ModelError(f"there is no encoder {encoder!r}", where=where, next=f"known: {', '.join(ENCODERS)}")
+    crossed = kind in {"unified", "xcomet"}
+    said: dict[str, Any] = {**_UNSAID[kind], **raw}
+    layer = said.get("sent_layer" if crossed else "layer", "mix")
+    return Hparams(
+        kind=kind, encoder_model=encoder, pretrained_model=str(said["pretrained_model"]),
+        pool="cls" if crossed else str(said.get("pool", "avg")), layer=None if layer == "mix" else int(layer),
+        transformation=str(said.get("layer_transformation", "softmax")), layer_norm=bool(said.get("layer_norm", True)),
+        hidden_sizes=tuple(int(size) for size in said.get("hidden_sizes") or ()),
+        activation=str(said.get("activations", "Tanh")), final_activation=said.get("final_activation"),
+        segments=tuple(map(str, said.get("input_segments") or ("mt", "src", "ref"))) if crossed else (),
+        word_layer=int(said["word_layer"]) if crossed and said.get("word_level_training") else None,
+        labels=tuple(map(str, said.get("error_labels") or ("minor", "major"))),
+    )
+
+
+class CometModel:
+    """The parts of a model; the tokenizer is there at once, weights when they are first needed."""
+
+    def __init__(self, located: hub.Located, precision: Precision) -> None:
+        self.located, self.precision = located, precision
+        self.hparams = read_hparams(located)
+        self.base = hub.locate(hub.beside(located.path, self.hparams.pretrained_model), patterns=FILES)
+        kind, self.typed = ENCODERS[self.hparams.encoder_model]
+        self.tokenizer = Tokenizer(self.base.path, kind, vocabulary=self._vocabulary())
+        self.encoder = Encoder(located, self.tokenizer, precision, self.hparams.top, self._build)
+
+    @property
+    def positions(self) -> int:
+        """Ids a sequence may have in the published tool: two fewer than there are positions."""
+        return int(self.tokenizer.config.get("max_position_embeddings", 514)) - 2
+
+    @cached_property
+    def weights(self) -> dict[str, Any]:
+        """Tensors by name, from the one checkpoint of the folder."""
+        found = sorted((self.located.path / "checkpoints").glob("*.ckpt"))
+        if len(found) != 1:
+            raise ModelError(f"there are {len(found)} files checkpoints/*.ckpt, not one", where=str(self.located.path),
+                             next="keep the checkpoint you mean in the folder")
+        return converted(found[0], default_path().parent / "checkpoints", self.located.revision)
+
+    def tensor(self, key: str, shape: tuple[int, ...] | None = None) -> Any:
+        """A tensor by name; an error that names it where it is missing or has another shape."""
+        found = self.weights.get(key)
+        if found is None:
+            raise ModelError(f"the checkpoint lacks {key!r}", where=str(self.located.path),
+                             next="fetch the model again: hparams.yaml and the checkpoint do not belong together")
+        if shape is not None and tuple(found.shape) != shape:
+            raise ModelError(f"{key!r} has the shape {tuple(found.shape)}, not {shape}", where=str(self.located.path),
+                             next="fetch the model again: hparams.yaml and the checkpoint do not belong together")
+        return found
+
+    @cached_property
+    def mix(self) -> tuple[list[float], float]:
+        """How much each layer counts, and the factor before the sum (Peters et al. 2018, eq. 1)."""
+        torch = torch_module()
+        layers = int(self.tokenizer.config["num_hidden_layers"]) + 1
+        name = "layerwise_attention.scalar_parameters"
+        raw = torch.cat([self.tensor(f"{name}.{i}", (1,)) for i in range(layers)]).double()
+        weights = sparsemax(raw.tolist()) if self.hparams.transformation == "sparsemax" else raw.softmax(0).tolist()
+        return weights, float(self.tensor("layerwise_attention.gamma", (1,)))
+
+    def head(self, inputs: int) -> Any:
+        """The feed-forward estimator: (n, inputs) features → (n, 1)."""
+        torch = torch_module()
+        sizes = (inputs, *self.hparams.hidden_sizes, 1)
+        modules: list[Any] = []
+        for i, (size, out) in enumerate(pairwise(sizes)):
+            linear = torch.nn.utils.skip_init(torch.nn.Linear, size, out)
+            name = f"estimator.ff.{3 * i}"  # Linear, activation and dropout come in threes
+            linear.weight = torch.nn.Parameter(self.tensor(f"{name}.weight", (out, size)).float(), requires_grad=False)
+            linear.bias = torch.nn.Parameter(self.tensor(f"{name}.bias", (out,)).float(), requires_grad=False)
+            modules += [linear, activation(self.hparams.activation)]
+        modules.pop()
+        if self.hparams.final_activation:
+            modules.append(activation(self.hparams.final_activation))
+        return torch.nn.Sequential(*modules).eval().to(self.encoder.device)
+
+    def _vocabulary(self) -> Path:
+        """The folder with the tokenizer's files."""
+        path = self.base.path
+        own = any((path / name).is_file() for name in ("tokenizer.json", "sentencepiece.bpe.model", "vocab.txt"))
+        if own or self.hparams.encoder_model != "MiniLM":
+            return path
+        return hub.locate(hub.beside(self.located.path, _MINILM_VOCABULARY.split("/")[1]), patterns=FILES).path
+
+    def _build(self) -> Any:
+        """The encoder with the checkpoint's weights; the pretrained ones are never loaded."""
+        import transformers
+
+        torch = torch_module()
+        config = transformers.AutoConfig.from_pretrained(str(self.base.path), local_files_only=True)
+        with torch.device("meta"), quiet():
+            model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
+        prefix = "encoder.model."
+        state = {name: self.tensor(prefix + name, tuple(p.shape)) for name, p in model.named_parameters()}
+        model.load_state_dict(state, strict=False, assign=True)
+        for name, buffer in list(model.named_buffers()):
+            owner, _, last = name.rpartition(".")
+            made = torch.arange(buffer.shape[-1]).expand(1, -1) if last == "position_ids" else torch.zeros(buffer.shape)
+            model.get_submodule(owner).register_buffer(last, made.to(buffer.dtype), persistent=False)
+        return model
+
+
+def activation(name: str) -> Any:
+    """A module of ``torch.nn`` by its name, in any spelling of upper and lower case."""
+    torch = torch_module()
+    known = {each.lower(): each for each in torch.nn.modules.activation.__all__}
+    if name.lower() not in known:
+        raise ModelError(f"there is no activation {name!r}", next="check hparams.yaml")
+    return getattr(torch.nn, known[name.lower()])()
+
+
+def sparsemax(scores: list[float]) -> list[float]:
+    """Projection onto the simplex (Martins & Astudillo 2016, alg. 1): like softmax, with exact zeros."""
+    total, threshold = 0.0, 0.0
+    for k, score in enumerate(sorted(scores, reverse=True), 1):
+        total += score
+        if 1 + k * score > total:
+            threshold = (total - 1) / k
+    return [max(0.0, score - threshold) for score in scores]

@@ -1,0 +1,191 @@
+"""COMET in all its kinds: regression, reference-free, ranking, unified (UniTE, CometKiwi) and xCOMET."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from wholetext.backends.comet import GroupedVectors, Judge, SentenceVectors
+from wholetext.backends.comet_cross import CrossEncoder, Judged
+from wholetext.backends.comet_model import CometModel, locate_comet, read_hparams
+from wholetext.backends.encoder import INT8, Precision
+from wholetext.backends.layout import together
+from wholetext.backends.tokenizer import Reading
+from wholetext.errors import MetricError, ModelError
+from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
+
+Kind = Literal["auto", "regression", "referenceless", "ranking", "unified", "unified-src", "unified-ref", "xcomet"]
+NEEDS: Mapping[str, frozenset[Side]] = {
+    "regression": frozenset({"src", "hyp", "ref"}), "ranking": frozenset({"src", "hyp", "ref"}),
+    "unified": frozenset({"hyp"}), "unified-ref": frozenset({"hyp", "ref"}),
+}  # fmt: skip
+SPAN_WEIGHTS = (0.1667, 0.3333, 0.5)  # how much each pass counts for the error spans: source, reference, both
+SCORE_WEIGHTS, MQM_WEIGHT = (0.12, 0.33, 0.33), 0.22  # and for xCOMET's score (Guerreiro et al. 2024, §4)
+PENALTIES = {"minor": 1, "major": 5, "critical": 10}
+
+
+@dataclass(frozen=True)
+class Comet(Metric):
+    """COMET (Rei et al. 2020); under ``context`` it is Doc-COMET (Vernikos et al. 2022), under ``slide`` SLIDE.
+
+    What the checkpoint is decides what it needs and how it scores: ``hparams.yaml`` says. Several references: the mean.
+    """
+
+    name = "comet"
+    summary = "trained metrics of the COMET family, read from their checkpoints"
+    range = (-np.inf, np.inf)
+
+    model: str = "Unbabel/wmt22-comet-da"
+    revision: str = ""
+    kind: Kind = "auto"  # what the checkpoint is; it is read from it
+    qe: bool = False  # leave references out where the model can do without (unified, xcomet)
+    pool_special_tokens: bool = True
+    layernorm_scope: Literal["segment", "minibatch8"] = "segment"
+    truncation: Literal["context", "reference"] = "context"
+    limit: int = 0  # tokens per sequence; 0: as in the published tool
+
+    @property
+    def needs(self) -> frozenset[Side]:  # type: ignore[override]  # the checkpoint decides
+        return NEEDS.get(self.kind, frozenset({"src", "hyp"}))
+
+    @property
+    def wants(self) -> frozenset[Side]:  # type: ignore[override]
+        more: frozenset[Side] = frozenset({"src"}) if self.kind == "unified" else frozenset()
+        able = self.kind in {"auto", "unified", "xcomet"} and not self.qe
+        return more | (frozenset({"ref"}) if able else frozenset())
+
+    def resolve(self, langs: tuple[str, str]) -> Comet:
+        located = locate_comet(self.model, self.revision, weights=False)
+        hparams = read_hparams(located)
+        kind: Any = hparams.kind
+        if kind == "unified" and not {"src", "ref"} <= set(hparams.segments):
+            kind = "unified-src" if "src" in hparams.segments else "unified-ref"
+        if self.kind not in {"auto", kind}:
+            raise ModelError(f"the checkpoint is of the kind {kind}, not {self.kind}", where=self.model)
+        return replace(self, revision=located.revision, kind=kind)
+
+    def facts(self) -> Mapping[str, str]:
+        return {"several_refs": "mean"}
+
+    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+        if not requests:
+            return []
+        model = self._model(run)
+        if self._crossed:
+            cross = CrossEncoder(model, self.limit)
+            passes = [[cross.fit(one) for one in _passes(request, self.qe)] for request in requests]
+            return [max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens)) for fits in passes]
+        vectors = self._vectors(model)
+        return [together(map(vectors.fit, dict.fromkeys(v for row in self._rows(r) for v in row))) for r in requests]
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        model = self._model(run)
+        found = self._cross(requests, model, run) if self._crossed else self._pooled(requests, model, run)
+        return mean_stats(found)
+
+    # ---------------------------------------------------------------- models that compare sentence vectors
+
+    def _pooled(self, requests: Sequence[Request], model: CometModel, run: Run) -> FloatArray:
+        rows = [row for request in requests for row in self._rows(request)]
+        sides = np.stack(self._encode(rows, model, run)).reshape(len(rows), len(rows[0]), -1)  # (rows, sides, width)
+        hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
+        judge = run.resource((*self._key(run), "judge"), lambda: Judge(model))
+        scores = iter(judge.scores(hyp, src, ref[0] if ref else None))
+        return np.array([np.mean([next(scores) for _ in self._rows(request)]) for request in requests])
+
+    def _rows(self, request: Request) -> list[tuple[View, ...]]:
+        """(hypothesis, source, reference) for each reference; without it for models that have none."""
+        if request.src is None:
+            raise MetricError("comet needs the source of every segment")
+        if self.kind == "referenceless":
+            return [(request.hyp[0], request.src)]
+        return [(hyp, request.src, ref) for hyp, ref in request.pairs()]
+
+    def _encode(self, rows: Sequence[tuple[View, ...]], model: CometModel, run: Run) -> list[Any]:
+        """The vectors of all rows, side by side."""
+        vectors = self._vectors(model)
+        if self.layernorm_scope == "segment":
+            return run.map(vectors, [view for row in rows for view in row])
+        run.warn("comet: under layernorm_scope=minibatch8 scores depend on which segments are scored together")
+        order = sorted(range(len(rows)), key=lambda i: len(" </s> ".join(rows[i][1].parts)))
+        groups = [order[i : i + 8] for i in range(0, len(order), 8)]
+        asked = [tuple(rows[i][side] for i in group) for group in groups for side in range(len(rows[0]))]
+        answers = iter(run.map(GroupedVectors(vectors), asked))
+        found: dict[tuple[int, int], Any] = {}
+        for group in groups:
+            for side in range(len(rows[0])):
+                found.update({(i, side): vector for i, vector in zip(group, next(answers))})
+        return [found[i, side] for i in range(len(rows)) for side in range(len(rows[0]))]
+
+    def _vectors(self, model: CometModel) -> SentenceVectors:
+        return SentenceVectors(model, Reading(self.limit, self.truncation), self.pool_special_tokens)
+
+    # ---------------------------------------------------------------- models that read all texts at once
+
+    @property
+    def _crossed(self) -> bool:
+        return self.kind in {"unified", "unified-src", "unified-ref", "xcomet"}
+
+    def _cross(self, requests: Sequence[Request], model: CometModel, run: Run) -> FloatArray:
+        if any(view.before or view.after for request in requests for view in request.hyp):
+            run.warn("comet: this model scores a segment and its context as one, because it reads both from one token")
+        cross = run.resource((*self._key(run), "cross", self.limit), lambda: CrossEncoder(model, self.limit))
+        answers = iter(run.map(cross, [one for request in requests for one in _passes(request, self.qe)]))
+        found = []
+        for i, request in enumerate(requests):
+            passes = [(one, next(answers)) for one in _passes(request, self.qe)]
+            by_reference = [self._combine(group, cross) for group in _by_reference(passes)]
+            found.append(np.mean([score for score, _ in by_reference]))
+            run.detail(i, **by_reference[0][1])
+        return np.array(found)
+
+    def _combine(self, passes: Sequence[tuple[Request, Judged]], cross: CrossEncoder) -> tuple[float, dict[str, Any]]:
+        """The score of one reference's passes, and what it is made of."""
+        names = ["+".join(side for side, there in (("src", one.src), ("ref", one.refs)) if there) for one, _ in passes]
+        raw = [judged.score for _, judged in passes]
+        facts: dict[str, Any] = {"passes": dict(zip(names, raw))} if len(raw) > 1 else {}
+        if self.kind != "xcomet" and passes[0][1].labels is None:
+            return float(np.mean(raw)), facts
+        weights = SPAN_WEIGHTS if len(passes) == 3 else (1.0,)
+        labels = np.sum([w * np.asarray(judged.labels) for w, (_, judged) in zip(weights, passes)], axis=0)
+        facts["spans"] = cross.spans(passes[0][0], labels)
+        if self.kind != "xcomet":
+            return float(np.mean(raw)), facts
+        facts["mqm"] = 1 - min(25, sum(PENALTIES.get(span["severity"], 0) for span in facts["spans"])) / 25
+        shares = SCORE_WEIGHTS if len(passes) == 3 else (sum(SCORE_WEIGHTS),)
+        score = sum(share * min(1.0, value) for share, value in zip(shares, raw)) + MQM_WEIGHT * facts["mqm"]
+        return score, facts
+
+    def _model(self, run: Run) -> CometModel:
+        if run.dtype == "int8":
+            run.warn(INT8)
+        precision = Precision(run.device, run.dtype)
+        return run.resource(self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision))
+
+    def _key(self, run: Run) -> tuple[str, ...]:
+        return ("comet", self.model, self.revision, run.device, run.dtype)
+
+
+def _passes(request: Request, qe: bool) -> Iterator[Request]:
+    """The sequences a unified model reads for a request: source, then for each reference it alone and both."""
+    pairs = [] if qe else list(request.pairs())
+    if not pairs and request.src is None:
+        raise MetricError("this model needs a source or a reference, and there is neither")
+    if not pairs:
+        yield Request(request.hyp[:1], request.src)
+    for hyp, ref in pairs:
+        if request.src is not None:
+            yield Request((hyp,), request.src)
+        yield Request((hyp,), None, (ref,))
+        if request.src is not None:
+            yield Request((hyp,), request.src, (ref,))
+
+
+def _by_reference(passes: list[tuple[Request, Judged]]) -> Iterator[list[tuple[Request, Judged]]]:
+    """Passes in threes where there is a source and a reference, else one by one."""
+    size = 3 if len(passes) >= 3 and passes[0][0].src is not None else 1
+    for begin in range(0, len(passes), size):
+        yield passes[begin : begin + size]

@@ -1,0 +1,145 @@
+"""COMET of every kind against frozen outputs of unbabel-comet 2.2.7 and of the document-level fork."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from neural_texts import cut, oracle, texts, with_tokenizers
+
+from wholetext.engine import Engine
+from wholetext.metrics.comet import Comet
+from wholetext.types import FloatArray, Request, View
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+TOLERANCE = 2e-5
+TEXTS = texts()
+SENTENCES = oracle("comet/sentence_scores.json")["models"]
+HERE = ("comet-reg-mix", "comet-qe-mix", "comet-kiwi-bert", "comet-reg-short", "xcomet")  # the rest lie in golden/
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_tokenizers(tmp_path_factory.mktemp("models"))
+
+
+def folder(name: str, tiny: Path, request: pytest.FixtureRequest) -> str:
+    """The model's folder; the models that are not copied into the project are looked for beside it."""
+    return str(tiny / name if name in HERE else request.getfixturevalue("golden") / "models" / name)
+
+
+def scores(metric: Comet, asked: Sequence[Request], engine: Engine | None = None) -> FloatArray:
+    engine = engine or Engine(("en", "de"))
+    metric = metric.resolve(engine.langs)
+    return metric.reduce_rows(metric.measure(asked, engine))[:, 0]
+
+
+def close(found: FloatArray, wanted: Sequence[float], tolerance: float = TOLERANCE) -> None:
+    np.testing.assert_allclose(found, wanted, atol=tolerance, rtol=0)
+
+
+def sides(name: str) -> dict[str, bool]:
+    return {"ref": not any(part in name for part in ("qe", "kiwi"))}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_sentence_scores(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    metric = Comet(folder(name, tiny, request))
+    for pair, wanted in SENTENCES[name]["expected"].items():
+        asked = cut(TEXTS[pair], **sides(name))
+        engine = Engine(("en", "de"))
+        found = scores(metric, asked, engine)
+        close(found, wanted["scores"])
+        assert np.mean(found) == pytest.approx(wanted["system_score"], abs=TOLERANCE)
+        if "qe_mode" in wanted:
+            close(scores(Comet(metric.model, qe=True), asked), wanted["qe_mode"]["scores"])
+        check_details(engine._details, wanted.get("metadata", {}))
+
+
+def check_details(details: dict[int, dict[str, Any]], wanted: dict[str, Any]) -> None:
+    """Scores of single passes, error spans (exact) and the score from spans, as the original reports them."""
+    if "unified_scores" in wanted:
+        for ours, theirs in (("src", "src_scores"), ("ref", "ref_scores"), ("src+ref", "unified_scores")):
+            close(np.array([details[i]["passes"][ours] for i in sorted(details)]), wanted[theirs])
+    if "mqm_scores" in wanted:
+        close(np.array([details[i]["mqm"] for i in sorted(details)]), wanted["mqm_scores"])
+    for i, spans in enumerate(wanted.get("error_spans", ())):
+        found = [dict(span) for span in details[i]["spans"]]
+        close(np.array([span.pop("confidence") for span in found]), [s["confidence"] for s in spans], 1e-4)
+        assert found == [{key: value for key, value in span.items() if key != "confidence"} for span in spans]
+
+
+DOCS = oracle("comet/doc_scores_upstream.json")["models"]
+POLICY = oracle("comet/doc_default_policy.json")["models"]
+CUTS = oracle("comet/truncation_upstream.json")["models"]
+FORK = oracle("comet/fork_scores.json")["models"]
+
+
+@pytest.mark.parametrize("name", DOCS)
+def test_document_scores(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    metric = Comet(folder(name, tiny, request))
+    for pair, variants in DOCS[name]["expected"].items():
+        for variant, wanted in variants.items():
+            prev, own = int(variant[1]), "ref_context" not in variant
+            asked = cut(TEXTS[pair], prev, hyp="own" if own else "ref") if prev else cut(TEXTS[pair])
+            close(scores(metric, asked), wanted["scores"])
+
+
+@pytest.mark.parametrize("name", POLICY)
+def test_context_gives_way_first(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    model = folder(name, tiny, request)
+    for pair, variants in POLICY[name]["expected"].items():
+        asked = cut(TEXTS[pair], prev=2, hyp="own" if "qe" in name else "ref")
+        for variant, wanted in variants.items():
+            limit = int(variant[5:]) if variant.startswith("limit") else 0
+            metric = Comet(model, limit=limit, pool_special_tokens=variant != "pool_special_tokens_false")
+            close(scores(metric, asked), wanted["scores"])
+            engine = Engine()
+            fits = metric.resolve(engine.langs).fits(asked, engine)
+            lost = [i for i, fit in enumerate(fits) if fit.lost_context or fit.lost_focus]
+            assert lost == wanted["truncated"]
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_over_long_text(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    model = folder(name, tiny, request)
+    for pair, variants in CUTS[name]["expected"].items():
+        close(scores(Comet(model), cut(TEXTS[pair], **sides(name))), variants["sentence"]["scores"])
+        if "doc_n2" in variants:
+            asked = cut(TEXTS[pair], prev=2, hyp="own" if "qe" in name else "ref")
+            close(scores(Comet(model, truncation="reference"), asked), variants["doc_n2"]["scores"])
+
+
+@pytest.mark.parametrize("name", FORK)
+def test_the_fork_and_its_layer_norm_over_eight_segments(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
+    metric = Comet(folder(name, tiny, request), truncation="reference", limit=FORK[name]["limit_tokens"])
+    grouped = Comet(metric.model, truncation="reference", limit=metric.limit, layernorm_scope="minibatch8")
+    for pair, wanted in FORK[name]["expected"].items():
+        for level, prev in (("sentence", 0), ("doc", 2)):
+            context = {"hyp": "own" if "qe" in name else "ref"} if prev else {}
+            asked = cut(TEXTS[pair], prev, **context)
+            close(scores(metric, asked), wanted[f"{level}_bs1"]["scores"])
+            order = wanted[f"{level}_order"]
+            found = np.empty(len(asked))
+            for i in range(0, len(order), 32):  # the fork's own batches
+                part = order[i : i + 32]
+                found[part] = scores(grouped, [asked[j] for j in part])
+            close(found, wanted[f"{level}_bs32"]["scores"])
+
+
+def test_edge_cases(tiny: Path, request: pytest.FixtureRequest) -> None:
+    case = oracle("comet/edge_cases.json")
+    asked = [Request((one(h),), one(s), (one(r),)) for s, h, r in zip(case["src"], case["hyp"], case["ref"])]
+    for name, wanted in case["expected"].items():
+        model, _, compat = name.partition(" ")
+        if model in HERE:
+            options: dict[str, Any] = {"truncation": "reference"} if compat else {}
+            close(scores(Comet(str(tiny / model), **options), asked), wanted)
+
+
+def one(text: str) -> View:
+    return View((text,), (0, 1))

@@ -1,0 +1,135 @@
+"""MetricX against the published code: prompts, end mark, clamp, truncation, reserved word, real batches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wholetext.backends.encoder import Precision
+from wholetext.backends.loading import Checkpoint
+from wholetext.backends.regressor import Prompt, Regressor
+from wholetext.errors import MetricError
+from wholetext.evaluate import Options, score
+from wholetext.metrics.metricx import MetricX, narrowed
+from wholetext.registry import scorer
+from wholetext.types import Corpus, Document, Output, View
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+TOLERANCE = 1e-4  # as the oracle states it
+CPU = Options(cache=False, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def published(oracle: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((oracle / "neural/metricx/metricx.json").read_text("utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def model(oracle: Path) -> str:
+    return str(oracle / "neural/models/tiny-mt5")
+
+
+@pytest.fixture(scope="module")
+def texts(oracle: Path) -> dict[str, Any]:
+    found = json.loads((oracle / "neural/inputs.json").read_text("utf-8"))
+    return {**found["lps"], "long": found["long"]}
+
+
+def corpus(texts: dict[str, Any]) -> tuple[Corpus, Output]:
+    """All segments as one document: sentence scores do not depend on documents."""
+    doc = Document("d", tuple(texts["src"]), {"ref": tuple(texts["ref"])})
+    return Corpus("oracle", ("en", "de"), (doc,)), Output("system", {"d": tuple(texts["hyp"])})
+
+
+@pytest.mark.parametrize("langs", ["en-de", "zh-en"])
+def test_every_version_and_mode(langs: str, published: Any, texts: Any, model: str) -> None:
+    made, output = corpus(texts[langs])
+    for name, wanted in published["expected"][langs].items():
+        version, mode, limit = name[7:9], name.split("_")[1], wanted["max_input_length"]
+        spec = f"metricx(version={version},mode={mode},limit={limit}"
+        found = score(made, [output], f"{spec})@{model}", CPU)["system"]
+        np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
+        raw = score(made, [output], f"{spec},clamp=false)@{model}", CPU)["system"]
+        np.testing.assert_allclose(raw.at("row"), wanted["unclamped"], atol=TOLERANCE, rtol=0)
+        assert found.lost is not None and (found.lost[:, 1] > 0).all() == (limit == 64)
+
+
+@pytest.mark.parametrize("name", ["metricx23_ref", "metricx23_qe", "metricx24_qe"])
+def test_long_prompts_are_cut_as_published(name: str, published: Any, texts: Any, model: str) -> None:
+    wanted = published["expected"]["long"][name]
+    made, output = corpus(texts["long"])
+    version, mode = name[7:9], name.split("_")[1]
+    found = score(made, [output], f"metricx(version={version},mode={mode})@{model}", CPU)["system"]
+    np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
+    assert found.lost is not None
+    assert (found.lost[:, 1] > 0).tolist() == [n == wanted["max_input_length"] - 1 for n in wanted["n_tokens"]]
+
+
+def test_ids_are_the_published_ones(published: Any, model: str) -> None:
+    backend = Regressor(Checkpoint(model, "", Precision("cpu")), "auto", 1536)
+    wanted = published["expected"]["zh-en"]["metricx24_ref"]
+    assert list(backend.read(Prompt((wanted["input0"],)))[0]) == wanted["input_ids0"]
+    assert backend.index == published["logit_index"]
+
+
+def test_full_vocabulary_with_tied_weights(golden: Path, published: Any, texts: Any) -> None:
+    """Single precision is coarse here: the oracle's own numbers lie up to 1.2e-4 from those of double precision."""
+    spec = f"metricx(tokenizer=tiny-mt5)@{golden / 'models/tiny-mt5-fullvocab'}"
+    for langs, wanted in published["expected_fullvocab_metricx24_ref"].items():
+        made, output = corpus(texts[langs])
+        found = score(made, [output], spec, CPU)["system"]
+        np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
+
+
+def test_batching_does_not_matter(texts: Any, model: str) -> None:
+    made, output = corpus(texts["en-de"])
+    spec = f"metricx(clamp=false)@{model}"
+    alone = score(made, [output], spec, Options(cache=False, batch_tokens=1))["system"].at("row")
+    for budget in (500, 8000):
+        many = score(made, [output], spec, Options(cache=False, batch_tokens=budget))["system"].at("row")
+        # the scale is 0 to 25, where single precision has steps of 2e-6: 1e-6 of the range
+        np.testing.assert_allclose(many, alone, atol=25e-6, rtol=0)
+
+
+def test_settings_by_name_of_the_model() -> None:
+    assert MetricX().needs == {"src", "hyp", "ref"} and not MetricX().higher_is_better
+    assert scorer("metricx-qe").metric.needs == {"src", "hyp"}
+    assert scorer("metricx-23").metric.needs == {"hyp", "ref"}
+    assert scorer("metricx-23-qe").metric.needs == {"src", "hyp"}
+    assert scorer("metricx-qe").spec == "metricx(mode=qe)"
+
+
+def test_context_gives_way_before_the_scored_text(model: str) -> None:
+    parts = tuple(f"This is sentence number {i} ." for i in range(5))
+    made = Corpus("c", ("en", "de"), (Document("d", parts, {"ref": parts}),))
+    output = Output("s", {"d": parts})
+    found = score(made, [output], f"context(prev=4):metricx(limit=128)@{model}", CPU)["s"]
+    assert found.lost is not None
+    assert (found.lost[:, 0] > 0).tolist() == [False, False, True, True, True] and not found.lost[:, 1].any()
+    plain = score(made, [output], f"context(prev=1):metricx(limit=128)@{model}", CPU)["s"]
+    np.testing.assert_allclose(found.at("row")[2:], plain.at("row")[2:], atol=25e-6)  # only the nearest was left
+
+
+def test_nearest_context_is_kept() -> None:
+    view = View(("a", "b", "X", "c", "d"), (2, 3))
+    assert [narrowed(view, keep) for keep in range(5)] == ["X", "X c", "b X c", "b X c d", "a b X c d"]
+    assert narrowed(View(("a", "b", "X"), (2, 3)), 1) == "b X"
+
+
+def test_a_missing_source_is_said(model: str) -> None:
+    made = Corpus("c", ("", ""), (Document("d", None, {"ref": ("a",)}),))
+    with pytest.raises(MetricError, match="needs the source"):
+        score(made, [Output("s", {"d": ("a",)})], f"metricx@{model}", CPU)
+
+
+def test_odd_text_is_read(model: str) -> None:
+    made = Corpus("c", ("en", "de"), (Document("d", ("", "\U0001f600 ꙮ"), {"ref": ("", "\u0000\u200b𝔘")}),))
+    found = score(made, [Output("s", {"d": ("", "{hyp} </s> <extra_id_10>")})], f"metricx@{model}", CPU)["s"]
+    assert np.isfinite(found.at("row")).all()
