@@ -19,6 +19,7 @@ VERBS = {
     "plan": "wholetext.cli.plan",
     "sweep": "wholetext.cli.sweep",
     "features": "wholetext.cli.features",
+    "contrast": "wholetext.cli.contrast",
     "list": "wholetext.cli.list",
     "show": "wholetext.cli.show",
     "models": "wholetext.cli.models",
