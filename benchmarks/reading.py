@@ -23,7 +23,10 @@ def write(folder: Path) -> None:
     ):
         tsv.write("doc\tsrc\tref\thyp\n")
         for i in range(SEGMENTS):
-            doc, line = f"doc{i // 20}", f"Sentence {i} has a tail of words à la façon de {i}, as long as news text often is."
+            doc, line = (
+                f"doc{i // 20}",
+                f"Sentence {i} has a tail of words à la façon de {i}, as long as news text often is.",
+            )
             text.write(line + "\n")
             ids.write(doc + "\n")
             tsv.write(f"{doc}\t{line}\t{line}\t{line}\n")

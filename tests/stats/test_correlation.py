@@ -21,8 +21,10 @@ ONE4 = np.array([1, 2, 3, 3, 7, 3, 5, 5], dtype=float).reshape(4, 2)
 TWO4 = np.array([2, 1, 2, 6, 8, 8, 7, 6], dtype=float).reshape(4, 2)
 
 
-@pytest.mark.parametrize(("statistic", "expected"), [
-    ("pearson", (0.776, 0.760, 1.0)), ("kendall", (0.552, 0.575, 1.0)), ("kendall_c", (0.556, 0.611, 1.0))])
+@pytest.mark.parametrize(
+    ("statistic", "expected"),
+    [("pearson", (0.776, 0.760, 1.0)), ("kendall", (0.552, 0.575, 1.0)), ("kendall_c", (0.556, 0.611, 1.0))],
+)
 def test_two_systems(statistic: str, expected: tuple[float, ...]) -> None:
     got = [estimate(GOLD, METRIC, Measure(statistic, average)).value for average in ("none", "system", "item")]
     assert got == pytest.approx(expected, abs=6e-4)
@@ -32,11 +34,19 @@ def test_pairwise_differences() -> None:
     assert estimate(GOLD, METRIC, Measure("pdp")).value == pytest.approx(0.926, abs=6e-4)
 
 
-@pytest.mark.parametrize(("statistic", "average", "one", "two"), [
-    ("pearson", "none", 0.751064, 0.748580), ("pearson", "item", 0.890077, 0.741544),
-    ("pearson", "system", 1.0, -0.333333), ("kendall", "none", 0.746390, 0.500370),
-    ("spearman", "none", 0.852112, 0.695174), ("acc_eq0", "none", 0.75, 0.714286),
-    ("acc_eq0", "item", 0.833333, 0.666667), ("spa", "none", 0.951167, 0.872667)])
+@pytest.mark.parametrize(
+    ("statistic", "average", "one", "two"),
+    [
+        ("pearson", "none", 0.751064, 0.748580),
+        ("pearson", "item", 0.890077, 0.741544),
+        ("pearson", "system", 1.0, -0.333333),
+        ("kendall", "none", 0.746390, 0.500370),
+        ("spearman", "none", 0.852112, 0.695174),
+        ("acc_eq0", "none", 0.75, 0.714286),
+        ("acc_eq0", "item", 0.833333, 0.666667),
+        ("spa", "none", 0.951167, 0.872667),
+    ],
+)
 def test_four_systems(statistic: str, average: str, one: float, two: float) -> None:
     measure = Measure(statistic, average)  # type: ignore[arg-type]
     assert estimate(GOLD4, ONE4, measure).value == pytest.approx(one, abs=5e-7)
@@ -49,11 +59,20 @@ gappy = arrays(np.float64, (4, 6), elements=st.one_of(scores, scores, st.just(fl
 
 
 @settings(deadline=None, max_examples=60)
-@given(gappy, matrices, st.sampled_from(["none", "item", "system"]),
-       st.sampled_from(["pearson", "spearman", "kendall", "kendall_c", "acc_eq0"]))
+@given(
+    gappy,
+    matrices,
+    st.sampled_from(["none", "item", "system"]),
+    st.sampled_from(["pearson", "spearman", "kendall", "kendall_c", "acc_eq0"]),
+)
 def test_equals_the_loops(gold: np.ndarray, metric: np.ndarray, average: str, statistic: str) -> None:
-    plain = {"pearson": loops.pearson, "spearman": loops.spearman, "kendall": loops.kendall,
-             "kendall_c": loops.kendall_c, "acc_eq0": loops.acc_eq}[statistic]
+    plain = {
+        "pearson": loops.pearson,
+        "spearman": loops.spearman,
+        "kendall": loops.kendall,
+        "kendall_c": loops.kendall_c,
+        "acc_eq0": loops.acc_eq,
+    }[statistic]
     expected = loops.correlation(gold, metric, plain, average)
     assert estimate(gold, metric, Measure(statistic, average)).value == pytest.approx(expected, abs=1e-9)
 

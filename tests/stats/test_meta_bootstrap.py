@@ -26,9 +26,19 @@ def scores(systems: int = 7, items: int = 40) -> tuple[np.ndarray, np.ndarray]:
     return gold, metrics
 
 
-@pytest.mark.parametrize(("statistic", "average"), [
-    ("pearson", "none"), ("pearson", "item"), ("kendall", "item"), ("acc_eq", "item"), ("acc_eq0", "item"),
-    ("tau23", "item"), ("darr", "item"), ("accuracy", "item")])
+@pytest.mark.parametrize(
+    ("statistic", "average"),
+    [
+        ("pearson", "none"),
+        ("pearson", "item"),
+        ("kendall", "item"),
+        ("acc_eq", "item"),
+        ("acc_eq0", "item"),
+        ("tau23", "item"),
+        ("darr", "item"),
+        ("accuracy", "item"),
+    ],
+)
 def test_everything_once_is_the_statistic(statistic: str, average: str) -> None:
     gold, metrics = scores()
     measure = Measure(statistic, average, gap=2.0)  # type: ignore[arg-type]

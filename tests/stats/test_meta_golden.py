@@ -22,15 +22,21 @@ from wholetext.stats.williams import williams_test
 SETS = ["wmt21.news.mqm.en-de", "wmt21.news.mqm.zh-en", "wmt21.tedtalks.en-de", "wmt21.tedtalks.zh-en"]
 pytestmark = pytest.mark.data
 
-SEGMENT = {f"{name}_{short}": Measure(name, average)  # type: ignore[arg-type]
-           for name in ("pearson", "kendall", "spearman")
-           for short, average in (("none", "none"), ("sys", "system"), ("item", "item"))}
+SEGMENT = {
+    f"{name}_{short}": Measure(name, average)  # type: ignore[arg-type]
+    for name in ("pearson", "kendall", "spearman")
+    for short, average in (("none", "none"), ("sys", "system"), ("item", "item"))
+}
 SEGMENT |= {
-    "kendall_c_item": Measure("kendall_c", "item"), "pearson_pdp_item": Measure("pdp", "item"),
+    "kendall_c_item": Measure("kendall_c", "item"),
+    "pearson_pdp_item": Measure("pdp", "item"),
     "pearson_item_nan0": Measure("pearson", "item", nan_as_zero=True),
-    "acc23_eps0_item": Measure("acc_eq0", "item"), "tau23_eps0_item": Measure("tau23_0", "item"),
-    "acc23_eps0_sys": Measure("acc_eq0", "system"), "tau23_eps0_sys": Measure("tau23_0", "system"),
-    "acc_eq_item": Measure("acc_eq", "item"), "tau23_item_calibrated": Measure("tau23", "item"),
+    "acc23_eps0_item": Measure("acc_eq0", "item"),
+    "tau23_eps0_item": Measure("tau23_0", "item"),
+    "acc23_eps0_sys": Measure("acc_eq0", "system"),
+    "tau23_eps0_sys": Measure("tau23_0", "system"),
+    "acc_eq_item": Measure("acc_eq", "item"),
+    "tau23_item_calibrated": Measure("tau23", "item"),
     "kendall_like_item_thresh0": Measure("darr", "item", gap=0.0),
 }
 
@@ -86,10 +92,14 @@ def test_system_statistics(case: Case) -> None:
     for name, expected in case.golden["expected"].items():
         means = case.metrics[name].mean(axis=1)[:, None]
         for statistic in ("pearson", "spearman", "kendall"):
-            assert estimate(gold, means, Measure(statistic)).value == pytest.approx(expected["sys"][statistic], abs=1e-9)
+            assert estimate(gold, means, Measure(statistic)).value == pytest.approx(
+                expected["sys"][statistic], abs=1e-9
+            )
         accuracy = estimate(gold, means, Measure("accuracy"))
         assert (accuracy.value, accuracy.pairs) == (
-            pytest.approx(expected["sys"]["pairwise_accuracy"], abs=1e-12), expected["sys"]["pairs"])
+            pytest.approx(expected["sys"]["pairwise_accuracy"], abs=1e-12),
+            expected["sys"]["pairs"],
+        )
         spa = estimate(case.seg, case.metrics[name], Measure("spa"))
         assert spa.value == pytest.approx(expected["sys"]["spa_float64_same_masks"], abs=3e-4)
         assert spa.value == pytest.approx(expected["sys"]["spa"], abs=1e-3)
@@ -109,10 +119,13 @@ def test_perm_both_with_the_same_exchanges(case: Case) -> None:
     for pair in case.golden["significance"]["pairs"]:
         one, two = case.metrics[pair["metric1"]], case.metrics[pair["metric2"]]
         systems = np.stack([two.mean(axis=1), one.mean(axis=1)])[:, :, None]
-        for draws, expected in ((10000, pair["sys_pearson_perm_both"]["p"]),
-                                (1000, pair["sys_pearson_perm_both_k1000_seed0"])):
-            found = compare(case.sys[:, None], systems, Measure("pearson"),
-                            Draws(swaps=legacy((len(case.sys), 1), draws)))
+        for draws, expected in (
+            (10000, pair["sys_pearson_perm_both"]["p"]),
+            (1000, pair["sys_pearson_perm_both_k1000_seed0"]),
+        ):
+            found = compare(
+                case.sys[:, None], systems, Measure("pearson"), Draws(swaps=legacy((len(case.sys), 1), draws))
+            )
             assert found.p[0, 1] == pytest.approx(expected, abs=1e-12)
             assert found.delta[0, 1] == pytest.approx(pair["sys_pearson_perm_both"]["delta"], abs=1e-9)
         swaps = np.zeros((1000, *case.seg.shape), dtype=bool)
@@ -135,7 +148,9 @@ def test_own_draws_are_within_their_error(case: Case) -> None:
             assert abs(found.p[0, 1] - expected["p"]) <= 4 * np.hypot(spread, expected["mc_std_error"])
         gold, a, b = case.sys, one.mean(axis=1), two.mean(axis=1)
         assert williams_test(gold, a, b) == pytest.approx(pair["williams_sys"]["p_one_sided"], abs=1e-9)
-        assert williams_test(gold, a, b, one_sided=False) == pytest.approx(pair["williams_sys"]["p_two_sided"], abs=1e-9)
+        assert williams_test(gold, a, b, one_sided=False) == pytest.approx(
+            pair["williams_sys"]["p_two_sided"], abs=1e-9
+        )
 
 
 def test_rank_clusters(case: Case) -> None:
@@ -168,8 +183,9 @@ def test_the_pairs_test(case: Case) -> None:
     systems, items = case.seg.shape
     upper = np.triu_indices(systems, 1)
     state = np.random.RandomState(0)
-    drawn = [[state.binomial(1, 0.5, (systems, systems))[upper] == 0 for _ in range(items)]
-             for _ in range(expected["k"])]
+    drawn = [
+        [state.binomial(1, 0.5, (systems, systems))[upper] == 0 for _ in range(items)] for _ in range(expected["k"])
+    ]
     pair = np.stack([case.metrics[expected["metric2"]], case.metrics[expected["metric1"]]])
     found = compare_calibrated(case.seg, pair, Measure("acc_eq", "item"), Draws(swaps=np.array(drawn)))
     assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)

@@ -29,8 +29,10 @@ def test_the_kendall_family() -> None:
     assert calibrate(GOLD[None], METRIC[None], "none").value == pytest.approx(0.7, abs=1e-12)
 
 
-@pytest.mark.parametrize(("human", "values", "best"), [
-    ([1, 2, 3, 4], [1, 4 / 6, 3 / 6, 1 / 6, 0], 0.0), ([1, 1, 1, 4], [3 / 6, 3 / 6, 4 / 6, 4 / 6, 3 / 6], 4.0)])
+@pytest.mark.parametrize(
+    ("human", "values", "best"),
+    [([1, 2, 3, 4], [1, 4 / 6, 3 / 6, 1 / 6, 0], 0.0), ([1, 1, 1, 4], [3 / 6, 3 / 6, 4 / 6, 4 / 6, 3 / 6], 4.0)],
+)
 def test_curves(human: list[float], values: list[float], best: float) -> None:
     gold, metric = np.array([human], dtype=float), np.array([[0, 2, 6, 8.0]])
     thresholds, got = calibration_curve(gold, metric, "none")
@@ -81,15 +83,14 @@ def test_long_rows_count_as_short_ones(seed: int, epsilon: float) -> None:
     gold, metric = rng.integers(0, 5, 90).astype(float), np.round(rng.normal(size=90), 1)
     gold[rng.random(90) < 0.1] = nan
     assert pairs._long(gold, metric, epsilon)[:, 0].tolist() == list(
-        loops.count(gold[~np.isnan(gold)], metric[~np.isnan(gold)], epsilon))
+        loops.count(gold[~np.isnan(gold)], metric[~np.isnan(gold)], epsilon)
+    )
     assert pairs._short(gold[None], metric[None], epsilon).tolist() == pairs._long(gold, metric, epsilon).tolist()
 
 
 @pytest.mark.parametrize("digits", [0, 1, 6])
 @pytest.mark.parametrize("average", ["none", "system"])
-def test_the_search_finds_what_the_full_curve_finds(
-    digits: int, average: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_search_finds_what_the_full_curve_finds(digits: int, average: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(digits)
     gold = np.minimum(0, np.round(rng.normal(size=(3, 120)) * 2))
     metric = np.round(gold * 0.8 + rng.normal(size=gold.shape), digits)
