@@ -1,4 +1,4 @@
-"""Significance between metrics: injected exchanges against the plain loops to 1e-12, published p-values, early stopping."""
+"""Significance between metrics: injected exchanges against plain loops to 1e-12, published p-values, early stopping."""
 
 from __future__ import annotations
 
