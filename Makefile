@@ -40,6 +40,7 @@ bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, mem
 
 docs: $(VENV)/test.ready  ## write the generated pages again (command line reference)
 	$(BIN)/python tools/make_docs.py
+	$(BIN)/python tools/readme_table.py
 
 clean:           ## remove the virtual environment and what runs left behind
 	rm -rf $(VENV) demo-run artefacts build dist

@@ -19,6 +19,7 @@ from wholetext.errors import AlignmentError, MetricError, TextTooLong
 from wholetext.io import from_texts
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.results import Results, read_run
+from wholetext.text import degenerate
 from wholetext.types import (
     Corpus,
     Document,
@@ -50,6 +51,7 @@ class Options:
     batch_tokens: int = 1024
     overflow: Literal["warn", "error"] = "warn"
     block: int = 1024  # requests measured and cached at a time
+    flags: bool = True  # whether to look for degenerate output
     progress: Progress | None = field(default=None, compare=False)
 
 
@@ -81,7 +83,22 @@ def evaluate(
         if cache:
             cache.close()
     notes = [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
-    return Results(corpus, tuple(outputs), scores, (*notes, *(cache.notes if cache else ())), dict(engine.counts))
+    found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
+    return Results(
+        corpus, tuple(outputs), scores,
+        warnings=(*notes, *(cache.notes if cache else ()), *suspicions(found)),
+        counts=dict(engine.counts),
+        flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
+    )
+
+
+def suspicions(found: Mapping[str, Sequence[degenerate.Flag]]) -> list[str]:
+    """What to tell the user about degenerate output: a line or so for each system that has any."""
+    lines: list[str] = []
+    for system, some in found.items():
+        said = degenerate.summary(system, some)
+        lines += [said] if isinstance(said, str) else said
+    return [line for line in lines if line]
 
 
 def open_run(folder: Path | str) -> Results:
