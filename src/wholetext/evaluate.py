@@ -77,8 +77,8 @@ def evaluate(
         together: dict[Metric, list[Job]] = {}
         for work in jobs.values():  # views of one metric run together: what they have in common is encoded once
             together.setdefault(work.metric, []).append(work)
-        found = {spec: scores for works in together.values() for spec, scores in run(works, options).items()}
-        scores = {spec: found[spec] for spec in jobs}
+        done = {spec: scores for works in together.values() for spec, scores in run(works, options).items()}
+        scores = {spec: done[spec] for spec in jobs}
     finally:
         if cache:
             cache.close()

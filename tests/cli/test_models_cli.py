@@ -11,7 +11,6 @@ from wholetext.cli.main import main
 from wholetext.demo import load
 from wholetext.evaluate import open_run
 
-
 Capture = pytest.CaptureFixture[str]
 
 
