@@ -1,4 +1,4 @@
-"""`make bench-blonde`: BlonDe for 10 systems × 80 documents with the English spaCy pipeline, beside one bare ``nlp.pipe``.
+"""`make bench-blonde`: BlonDe for 10 systems × 80 documents with the English spaCy pipeline, beside bare ``nlp.pipe``.
 
 Three questions: is each distinct segment analysed once; is the whole run at most 1.3 times one bare ``nlp.pipe`` of the
 same components over the distinct segments, in one process; is a second run from the cache at least 20 times faster?
@@ -46,7 +46,8 @@ def made_texts() -> tuple[Corpus, list[Output]]:
     def altered(segment: str) -> str:
         return " ".join(word for word in segment.split() if chance.random() > 0.1)
 
-    outputs = [Output(f"s{k}", {doc.id: tuple(map(altered, doc.refs["human"])) for doc in docs}) for k in range(SYSTEMS)]
+    outputs = [Output(f"s{k}", {doc.id: tuple(map(altered, doc.refs["human"])) for doc in docs})
+               for k in range(SYSTEMS)]
     return Corpus("made", ("de", "en"), tuple(docs)), outputs
 
 
