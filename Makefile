@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-all lint bench docs clean
+.PHONY: help demo test test-all lint bench bench-blonde docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -37,6 +37,9 @@ lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, memory
 	$(BIN)/python benchmarks/sacrebleu_peer.py
 	$(BIN)/python benchmarks/scaling.py
+
+bench-blonde: $(VENV)/test.ready  ## BlonDe beside one bare spaCy pass, and from the cache
+	$(BIN)/python benchmarks/blonde.py
 
 docs: $(VENV)/test.ready  ## write the generated pages again (command line reference)
 	$(BIN)/python tools/make_docs.py

@@ -16,6 +16,7 @@ from wholetext.errors import AlignmentError, InputError, MetricError, MissingExt
 from wholetext.evaluate import Options, evaluate, open_run
 from wholetext.results import Results, write_run
 from wholetext.stats.compare import compare
+from wholetext.testing import check_metric
 from wholetext.text import analysis
 from wholetext.types import Corpus, Document, Output, Scores
 
@@ -67,6 +68,18 @@ def test_the_exception_of_the_released_code(tmp_path: Path) -> None:
     docs = [("He left .",)]
     assert round(scored(docs, [docs], f"blonde({given})").score, 4) == 0.1468
     assert scored(docs, [docs], f"blonde(profile=fixed,{given})").score == 1
+
+
+def test_the_released_smoothing_can_exceed_1() -> None:
+    hyp, ref = [("a b a b",)], [("b a b a",)]
+    assert scored(hyp, [ref], "blonde(tagger=plain)").score == pytest.approx((1 * 2 / 3 * 1 * 2) ** (1 / 4))
+    assert scored(hyp, [ref], "blonde(profile=fixed,tagger=plain)").score < 1
+
+
+@pytest.mark.parametrize("spec", ["blonde(tagger=plain)", "d-blonde(tagger=plain,profile=fixed)",
+                                  "slide(size=2,step=1):blonde(tagger=plain)"])
+def test_the_contract(spec: str) -> None:
+    check_metric(spec)
 
 
 @given(DOCS, st.randoms(use_true_random=False))

@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -40,10 +40,10 @@ class Table:
     possessive: tuple[str, ...]  # endings that are no part of a name
     weights: Mapping[str, float]  # feature → weight where it is not 1
 
-    @property
-    def longest(self) -> int:
-        """Characters of the longest marker."""
-        return max(map(len, self.markers), default=0)
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """Every string that some marker begins with, the whole marker included."""
+        return frozenset(phrase[:end] for phrase in self.markers for end in range(1, len(phrase) + 1))
 
 
 def languages() -> tuple[str, ...]:

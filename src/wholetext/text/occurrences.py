@@ -102,12 +102,12 @@ class Finder:
 
     def _markers(self, analysis: Analysis) -> Iterator[Occurrence]:
         """Lower-cased sequences of whole tokens; overlapping ones all count."""
-        tokens, longest = analysis.tokens, self.table.longest
+        tokens, markers, beginnings = analysis.tokens, self.table.markers, self.table.beginnings
         words = [token.text.lower() for token in tokens]
         for first, word in enumerate(words):
             phrase, last = word, first
-            while len(phrase) <= longest:
-                feature = self.table.markers.get(phrase)
+            while phrase in beginnings:
+                feature = markers.get(phrase)
                 if feature:
                     yield Occurrence("marker", feature, feature, tokens[first].start, tokens[last].end, phrase)
                 last += 1
