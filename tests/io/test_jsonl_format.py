@@ -96,7 +96,7 @@ def test_wmt_source_and_system_files(tmp_path: Path) -> None:
         Document("en-de_#_news", ("One.\nStill one.", "Two."), {"refA": ("Eins.", "Zwei.")}, {"domain": "news"}),
     )
     assert loaded.outputs == (Output("AMI", {"en-de_#_news": ("E.", "Z.")}),)
-    assert loaded.warnings == ("keys not used: video",)
+    assert loaded.warnings == ()
     with pytest.raises(InputError, match="several language pairs here: en-cs_CZ, en-de_DE"):
         read(corpus)
     with pytest.raises(InputError, match="no en-fr here, only en-cs_CZ, en-de_DE"):
@@ -130,7 +130,7 @@ SEG = {"doc": "x", "src": "1", "outputs": {"s": "2"}}
         ([{**DOC, "source": ["1"]}], "say the same", 1),
         ([{**SEG, "hyp": "x"}], "'hyp' and 'outputs' do not go together", 1),
         ([{**SEG, "ref": "x", "refs": {"a": "b"}}], "'ref' and 'refs' do not go together", 1),
-        ([{**SEG, "src": ["1"]}], "one string and others are lists", 1),
+        ([{**SEG, "src": ["1"]}], "one string, others are lists", 1),
         ([DOC, {**DOC, "doc": "y"}, DOC], "'x' was already in line 1", 3),
         ([DOC, SEG], "a segment, but the first line is a document", 2),
         ([SEG, DOC], "a document, but the first line is a segment", 2),
@@ -159,6 +159,7 @@ SEG = {"doc": "x", "src": "1", "outputs": {"s": "2"}}
             None,
         ),
         ([DOC, {"doc": "y", "src": ["1"], "outputs": {"t": ["2"]}}], "'s' lacks document 'y'", None),
+        ([DOC, {"doc": "y", "outputs": {"s": ["2"]}}], "'y' is empty", None),
         ([{"corpus": "only a name"}], "no text here", None),
         ([], "no text here", None),
     ],

@@ -25,8 +25,12 @@ def toy(shifts, *, seed=0, sizes=SIZES, **kept):
     doc = np.repeat(np.arange(len(sizes)), sizes)
     shared = rng.normal(size=len(sizes))[doc] + rng.normal(size=len(doc))
     return {
-        name: scores_of(shared + shift + rng.normal(0, 0.5, size=len(sizes))[doc] + rng.normal(0, 0.5, size=len(doc)),
-                        sizes, system=name, **kept)
+        name: scores_of(
+            shared + shift + rng.normal(0, 0.5, size=len(sizes))[doc] + rng.normal(0, 0.5, size=len(doc)),
+            sizes,
+            system=name,
+            **kept,
+        )
         for name, shift in shifts.items()
     }
 
@@ -167,11 +171,17 @@ def test_further_outputs_can_be_compared():
         compare(scores, output="recall")
 
 
-@pytest.mark.parametrize(("arguments", "match"), [
-    ({"baseline": "aa"}, "did you mean a"), ({"baseline": "zzzz"}, "systems are b, a"),
-    ({"test": "wilcoxon"}, "test is one of"), ({"unit": "paragraph"}, "unit is one of"),
-    ({"alpha": 5}, "between 0 and 1"), ({"draws": 0}, "cannot draw"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"baseline": "aa"}, "did you mean a"),
+        ({"baseline": "zzzz"}, "systems are b, a"),
+        ({"test": "wilcoxon"}, "test is one of"),
+        ({"unit": "paragraph"}, "unit is one of"),
+        ({"alpha": 5}, "between 0 and 1"),
+        ({"draws": 0}, "cannot draw"),
+    ],
+)
 def test_wrong_arguments_are_answered(arguments, match):
     with pytest.raises(MetricError, match=match):
         compare(toy({"a": 0.0, "b": 1.0}), **arguments)

@@ -39,6 +39,7 @@ Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")
 Dtype = Annotated[Literal["fp32", "bf16", "fp16", "int8"], typer.Option("--dtype", help="Precision of models.")]
 BatchTokens = Annotated[int, typer.Option("--batch-tokens", min=1, help="Tokens a model sees at a time.")]
 Overflow = Annotated[Literal["warn", "error"], typer.Option("--overflow", help="What to do when text is too long.")]
+NoFlags = Annotated[bool, typer.Option("--no-flags", help="Do not look for degenerate output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")]
 
 
@@ -67,6 +68,7 @@ def score(
     dtype: Dtype = "fp32",
     batch_tokens: BatchTokens = 1024,
     overflow: Overflow = "warn",
+    no_flags: NoFlags = False,
     quiet: Quiet = False,
 ) -> None:
     """Score systems on whole documents: a table with intervals and significance, and a run folder (--out)."""
@@ -74,7 +76,8 @@ def score(
 
     chosen = inputs.Chosen(langs, system, ref, reader)
     loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
-    options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens, overflow=overflow)
+    options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens, overflow=overflow,
+                      flags=not no_flags)
     significance = {"test": test, "unit": "doc" if resample == "documents" else "segment", "draws": draws,
                     "seed": seed, "alpha": alpha}
     run(loaded, metric, options, Presentation(out, format, baseline, significance, quiet))

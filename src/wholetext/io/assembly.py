@@ -84,12 +84,13 @@ def _check_documents(corpus: Corpus, where: str) -> list[str]:
     if not corpus.docs:
         raise InputError("there is no text here", where=where, next="check that this is the file you meant")
     seen: set[str] = set()
+    bare = all(doc.src is None and not doc.refs for doc in corpus.docs)  # outputs alone
     for doc in corpus.docs:
         if doc.id in seen:
             raise InputError(f"document id {doc.id!r} is used twice", where=where, next="give each document its own id")
         seen.add(doc.id)
-        if len(doc) == 0 and (doc.src is not None or doc.refs):
-            raise InputError(f"document {doc.id!r} is empty: it has no segments", where=where,
+        if len(doc) == 0 and not bare:
+            raise InputError(f"document {doc.id!r} is empty: it has no segments of source or reference", where=where,
                              next="leave the document out, or give it its segments")
         for name, segments in doc.refs.items():
             if len(segments) != len(doc):

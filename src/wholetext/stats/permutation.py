@@ -8,7 +8,7 @@ correlation is compared with the observed one. All pairs of metrics share the sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +68,7 @@ def compare_systems(gold: FloatArray, metrics: FloatArray, measure: Measure, dra
 def _by_rows(draws: Draws, measure: Measure) -> Draws:
     if draws.swaps is None:
         return draws
-    rows = as_rows(draws.swaps.astype(np.float64), measure.average) > 0
-    return Draws(len(rows), draws.seed, draws.block, draws.low, draws.high, rows)
+    return replace(draws, swaps=as_rows(draws.swaps.astype(np.float64), measure.average) > 0)
 
 
 def _hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Hybrids:
@@ -96,12 +95,13 @@ def _run(hybrids: Hybrids, shape: tuple[int, ...], metrics: int, draws: Draws) -
     pairs = np.stack([first, second], axis=1)
     observed = hybrids.differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
     rng = np.random.default_rng(draws.seed)
-    null = np.full((draws.count, len(pairs)), np.nan)
+    count = draws.count if draws.swaps is None else len(draws.swaps)
+    null = np.full((count, len(pairs)), np.nan)
     open_ = np.arange(len(pairs))
     step = max(1, _SWAPS // int(np.prod(shape)))
     at = 0
-    while at < draws.count and len(open_):
-        stop = min(at + step, draws.count, (at // draws.block + 1) * draws.block if draws.block else draws.count)
+    while at < count and len(open_):
+        stop = min(at + step, count, (at // draws.block + 1) * draws.block if draws.block else count)
         swaps = random_swaps(rng, (stop - at, *shape)) if draws.swaps is None else draws.swaps[at:stop]
         null[at:stop, open_] = hybrids.differences(swaps, pairs[open_])
         at = stop
