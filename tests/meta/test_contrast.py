@@ -216,6 +216,19 @@ def test_counts_of_the_real_sets(data: Path) -> None:
     assert len(large) == 14000 and all(len(one.src_context) <= 3 for one in large.items)
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("mode, view", [("sentence", "sentence"), ("doc", "context(prev=2)")])
+def test_golden_scores_of_comet_qe(mode: str, view: str, data: Path, oracle: Path) -> None:
+    expected = json.loads((oracle / "contrastive" / "discevalmt.json").read_text("utf-8"))["expected"][mode]
+    model = oracle / "neural" / "models" / "comet-qe-mix"
+    items = read(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    found = decide(items, f"{view}:comet@{model}", NO_CACHE)
+    scores = np.stack(found.scores)  # (items, 2)
+    assert scores[:, 0] == pytest.approx(np.array(expected["scores_correct"]), abs=2e-5)
+    assert scores[:, 1] == pytest.approx(np.array(expected["scores_contrastive"]), abs=2e-5)
+    assert (overall(found).correct, overall(found).total) == (expected["correct"], expected["total"])
+
+
 # ---------------------------------------------------------------- formats
 
 

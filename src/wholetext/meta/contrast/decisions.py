@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +32,10 @@ class Decisions:
     scores: tuple[FloatArray, ...]  # per item: the correct candidate first; higher is better for all metrics
     warnings: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def margin(self) -> FloatArray:
         """(items,) the correct candidate's lead over the best of the others; NaN where any score is undefined."""
-        return np.array([one[0] - (one[1:].max() if not np.isnan(one).any() else np.nan) for one in self.scores])
+        return np.array([one[0] - one[1:].max() for one in self.scores])  # numpy's max of NaN and a number is NaN
 
     @property
     def correct(self) -> BoolArray:
