@@ -160,6 +160,7 @@ SEG = {"doc": "x", "src": "1", "outputs": {"s": "2"}}
         ),
         ([DOC, {"doc": "y", "src": ["1"], "outputs": {"t": ["2"]}}], "'s' lacks document 'y'", None),
         ([DOC, {"doc": "y", "outputs": {"s": ["2"]}}], "'y' is empty", None),
+        ([{"doc": "x", "src": "1", "system": "s"}], "names a system \\('s'\\) but has no hyp", 1),
         ([{"corpus": "only a name"}], "no text here", None),
         ([], "no text here", None),
     ],

@@ -76,8 +76,10 @@ class Parser:
                 record.system = texts.name(value, "system")
             else:
                 facts[role] = value
-        if record.system and record.outputs:
-            record.outputs = {record.system: record.outputs.pop("")}
+        if record.system:
+            if not record.outputs:
+                raise InputError(f"this line names a system ({record.system!r}) but has no hyp", where=where)
+            record.outputs = {record.system: record.outputs[""]}
         if facts:
             _facts(record, facts, texts)
         record.empty, record.whole = texts.kind is None, texts.kind is tuple
