@@ -1,4 +1,4 @@
-"""Degenerate output: empty, copied, wrong script or language, loops, the same text again, length out of proportion.
+"""Degenerate output: empty, copied, loops, the same text again, wrong script or language, length out of proportion.
 
 Flags are hints for people, so every check prefers silence to a false alarm: it looks at the reference (the source where
 there is none) and is quiet where that has the same peculiarity. docs/degenerate.md has the rates on human translations.
@@ -13,14 +13,15 @@ from typing import Literal
 
 import numpy as np
 
+from wholetext.errors import AlignmentError
 from wholetext.text import suspicion
 from wholetext.text.suspicion import SideBySide
 from wholetext.types import Corpus, Output
 
-Kind = Literal["empty", "copied", "script", "language", "loop", "repeat", "length"]
+Kind = Literal["empty", "copied", "loop", "repeat", "script", "language", "length"]
 _WORDS: dict[Kind, str] = {
-    "empty": "no text", "copied": "copied source", "script": "wrong script", "language": "wrong language",
-    "loop": "loops", "repeat": "same text for different sources", "length": "length out of proportion",
+    "empty": "no text", "copied": "copied source", "loop": "loops", "repeat": "same text for different sources",
+    "script": "wrong script", "language": "wrong language", "length": "length out of proportion",
 }
 
 
@@ -47,10 +48,10 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     checks: tuple[tuple[Kind, dict[int, str]], ...] = (
         ("empty", suspicion.empty(texts)),
         ("copied", suspicion.copied(texts)),
-        ("script", suspicion.wrong_script(texts)),
-        ("language", likeness.alone()),
         ("loop", suspicion.loops(texts)),
         ("repeat", suspicion.repeats(texts)),
+        ("script", suspicion.wrong_script(texts)),
+        ("language", likeness.alone()),
         ("length", suspicion.lengths(texts)),
     )
     for kind, notes in checks:
@@ -60,21 +61,19 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     return (*single, *_documents(texts, single, likeness), *_system(texts, single))
 
 
-def summary(system: str, found: Iterable[Flag]) -> tuple[str, ...]:
-    """One line for each kind of flag: how many segments and documents, and where the first is."""
-    by_kind: dict[Kind, list[Flag]] = {}
-    for flag in found:
-        if flag.doc is not None:
-            by_kind.setdefault(flag.kind, []).append(flag)
-    lines = []
-    for kind, members in by_kind.items():
-        segments = sum(flag.segment is not None for flag in members)
-        counts = ((segments, "segment"), (len(members) - segments, "document"))
-        count = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in counts if n)
-        first = members[0]
-        where = f"document {first.doc}" + ("" if first.segment is None else f", segment {first.segment + 1}")
-        lines.append(f"{system}: {_WORDS[kind]}: {count}, first in {where} ({first.note})")
-    return tuple(lines)
+def summary(system: str, found: Iterable[Flag]) -> str:
+    """One line about a system, or ``""``: how many segments (documents) of each kind, and where to look first."""
+    flagged = [flag for flag in found if flag.doc is not None]
+    if not flagged:
+        return ""
+    counts = Counter((flag.kind, flag.segment is None) for flag in flagged)
+    parts = [
+        f"{_WORDS[kind]} in {count} {'document' if whole else 'segment'}{'s' if count > 1 else ''}"
+        for (kind, whole), count in counts.most_common()
+    ]
+    first = next(flag for flag in flagged if (flag.kind, flag.segment is None) == counts.most_common(1)[0][0])
+    where = f"document {first.doc}" + ("" if first.segment is None else f", segment {first.segment + 1}")
+    return f"{system}: {', '.join(parts)}; see {where}: {first.note}"
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
@@ -82,6 +81,9 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     names = corpus.references
     texts = SideBySide(corpus.langs, [], [], [], [] if corpus.has_source else None, [[] for _ in names])
     for doc in corpus.docs:
+        if doc.id not in output.docs:
+            raise AlignmentError(f"document {doc.id!r} is missing", where=f"system {output.system}",
+                                 next="give every system the same documents")
         hyp = output.docs[doc.id]
         columns: list[Sequence[str]] = [hyp, *([doc.src] if texts.src is not None and doc.src is not None else [])]
         columns += [doc.refs[name] for name in names]
@@ -123,6 +125,6 @@ def _system(texts: SideBySide, single: list[Flag]) -> list[Flag]:
     counts = Counter(flag.kind for flag in single)
     total = len(texts.docs)
     return [
-        Flag(kind, None, None, f"{count} of {total} {'segments' if texts.segments[0] is not None else 'texts'}")
+        Flag(kind, None, None, f"{count} of {total} segments")
         for kind, count in counts.items() if count >= max(3, total / 20)
     ]

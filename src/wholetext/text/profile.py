@@ -20,9 +20,11 @@ class Profile:
 
     def __init__(self, texts: Sequence[str]) -> None:
         counts = np.zeros(1 << _BITS)
-        for trigrams, _ in _trigrams(texts[:: max(1, len(texts) // _MOST)]):
+        if len(texts) > _MOST:
+            texts = [texts[i] for i in np.random.default_rng(0).choice(len(texts), _MOST, replace=False)]
+        for trigrams, _ in _trigrams(texts):
             counts += np.bincount(trigrams, minlength=1 << _BITS)
-        self.size = int(counts.sum())  # trigrams learnt from
+        self.types = int(np.count_nonzero(counts))  # different trigrams it knows
         self.logp: FloatArray = np.log((counts + _UNSEEN) / (counts + _UNSEEN).sum())
 
 

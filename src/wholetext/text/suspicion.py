@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wholetext.text.loops import loop
 from wholetext.text.profile import Profile, likelihoods
-from wholetext.text.scripts import SCRIPTS, UNSPACED, letters, scripts_of
+from wholetext.text.scripts import BLOCK, SCRIPTS, UNSPACED, letters, scripts_of
 from wholetext.types import FloatArray, IntArray
 
 Notes = dict[int, str]  # index of the text → what is wrong with it
@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 
 COPIED, COPIED_BLIND = 12, 25  # letters; shorter copies are names. Blind = without a reference that shows better
 SCRIPT, SCRIPT_BLIND = 4, 25
-LEARN = 2_000  # trigrams that a language profile must have seen before it judges
+LEARN = 1_200  # different trigrams that a language profile must know to judge: about 50 segments of news
 JUDGE = 40  # trigrams that a text must have to be judged
 LIKE_SOURCE = 0.3  # nats per trigram in favour of the source language, for a long text
 UNLIKE_TARGET = 1.0  # nats per trigram below the reference, for a long text
@@ -78,28 +78,30 @@ def copied(texts: SideBySide) -> Notes:
 
 def wrong_script(texts: SideBySide) -> Notes:
     """Most letters are of a script that neither the target language nor the reference uses."""
-    guide = letters(texts.refs[0]) if texts.refs else None  # (texts, scripts)
-    expected = _expected(texts.langs[1], guide)
-    if expected is None:
+    expected = _expected(texts)
+    if not expected.any():
         return {}
-    counts = letters(texts.hyp)
-    total = counts.sum(axis=1)
-    wrong = (total >= (SCRIPT if texts.refs else SCRIPT_BLIND)) & (2 * counts[:, expected].sum(axis=1) < total)
-    if guide is not None:
-        wrong &= 2 * guide[:, expected].sum(axis=1) >= guide.sum(axis=1)
     usual = "/".join(np.array(SCRIPTS)[expected])
-    return {int(at): f"written in {SCRIPTS[counts[at].argmax()]}, not {usual}" for at in np.flatnonzero(wrong)}
+    found = {}
+    for begin in range(0, len(texts.hyp), BLOCK):
+        counts = letters(texts.hyp[begin : begin + BLOCK])  # (block, scripts)
+        total = counts.sum(axis=1)
+        wrong = (total >= (SCRIPT if texts.refs else SCRIPT_BLIND)) & (2 * counts[:, expected].sum(axis=1) < total)
+        if texts.refs:
+            guide = letters(texts.refs[0][begin : begin + BLOCK])
+            wrong &= 2 * guide[:, expected].sum(axis=1) >= guide.sum(axis=1)
+        for at in np.flatnonzero(wrong):
+            found[begin + int(at)] = f"written in {SCRIPTS[counts[at].argmax()]}, not {usual}"
+    return found
 
 
-def _expected(lang: str, guide: IntArray | None) -> Mask | None:
-    """(scripts,) what the language is written in; by the references where the code says nothing."""
-    names = scripts_of(lang)
-    if names:
+def _expected(texts: SideBySide) -> Mask:
+    """(scripts,) what the language is written in; by the references where its code says nothing; or none."""
+    names = scripts_of(texts.langs[1])
+    if names or not texts.refs:
         return np.isin(SCRIPTS, names)
-    if guide is None or not guide.sum():
-        return None
-    share = guide.sum(axis=0) / guide.sum()
-    return np.asarray(share >= 0.1)
+    counts = letters(texts.refs[0][:BLOCK]).sum(axis=0)
+    return np.asarray(10 * counts > counts.sum())
 
 
 class Likeness:
@@ -111,9 +113,9 @@ class Likeness:
         self.target: FloatArray | None = None  # (texts,) nats by which the reference is more likely
         target = Profile(texts.refs[0] if texts.refs else texts.hyp)
         source = Profile(texts.src) if texts.src is not None and not texts.one_language else None
-        if target.size < LEARN:
+        if target.types < LEARN:
             return
-        profiles = [target] + ([source] if source is not None and source.size >= LEARN else [])
+        profiles = [target] + ([source] if source is not None and source.types >= LEARN else [])
         self.count, sums = likelihoods(texts.hyp, profiles)
         ref_count, ref_sums = likelihoods(texts.refs[0], profiles) if texts.refs else (self.count * 0, sums * 0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -165,20 +167,31 @@ def repeats(texts: SideBySide) -> Notes:
     """One output for three different sources anywhere, or for two in a row; and for as many different references."""
     if texts.src is None and not texts.refs:
         return {}
-    places: dict[str, list[int]] = {}
-    for at, text in enumerate(texts.hyp):
-        if len(text) >= REPEATED:
-            places.setdefault(text, []).append(at)
+    places = _places(texts.hyp)
     found = {}
     for text, members in places.items():
-        if len(members) < 2 or _letters(text) < REPEATED:
-            continue
         kinds = min(len({_plain(side[at]) for at in members}) for side in texts.sides()[1:])
         there = set(members)
         doubled = [at for at in members if at - 1 in there and texts.docs[at] == texts.docs[at - 1]]
         for at in members if kinds >= 3 else doubled if kinds == 2 else []:
             found[at] = f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: {_short(text)}"
     return found
+
+
+def _places(hyp: list[str]) -> dict[str, list[int]]:
+    """Where each long text is that comes more than once."""
+    seen: set[str] = set()
+    again: dict[str, list[int]] = {}
+    for text in hyp:
+        if len(text) >= REPEATED:
+            if text in seen:
+                again[text] = []
+            seen.add(text)
+    if again:
+        for at, text in enumerate(hyp):
+            if text in again:
+                again[text].append(at)
+    return {text: members for text, members in again.items() if _letters(text) >= REPEATED}
 
 
 def lengths(texts: SideBySide) -> Notes:
