@@ -55,14 +55,14 @@ def compare(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draw
     x = as_rows(gold, measure.average)
     known = ~np.isnan(x)
     standard = zscore(as_rows(metrics, measure.average), known)
-    return _run(_hybrids(x, standard, measure), x.shape, len(metrics), _by_rows(draws or Draws(), measure))
+    return run_draws(_hybrids(x, standard, measure), x.shape, len(metrics), _by_rows(draws or Draws(), measure))
 
 
 def compare_systems(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None) -> Comparisons:
     """PERM-BOTH at system level exchanging single segments: the statistic is over systems' mean hybrid scores."""
     standard = zscore(metrics, ~np.isnan(gold))
     hybrids = SystemHybrids(gold, standard, ROW_STATISTICS[measure.statistic])
-    return _run(hybrids, gold.shape, len(metrics), draws or Draws())
+    return run_draws(hybrids, gold.shape, len(metrics), draws or Draws())
 
 
 def _by_rows(draws: Draws, measure: Measure) -> Draws:
@@ -90,7 +90,8 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
     return np.unpackbits(raw, count=size).reshape(shape).view(np.bool_)
 
 
-def _run(hybrids: Hybrids, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
+def run_draws(hybrids: Hybrids, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
+    """Draw exchanges of this shape for all pairs of metrics, and settle pairs early where that is wanted."""
     first, second = pair_positions(metrics)
     pairs = np.stack([first, second], axis=1)
     observed = hybrids.differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
