@@ -58,11 +58,11 @@ def marian(at: Path, models: Path) -> None:
 def m2m(at: Path, models: Path) -> None:
     import sentencepiece
 
-    shutil.copy(models / "tiny-xlmr/sentencepiece.bpe.model", at / "sentencepiece.bpe.model")
+    shutil.copy(models / "tiny-mt5/spiece.model", at / "sentencepiece.bpe.model")
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(at / "sentencepiece.bpe.model"))
-    words = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
-    words |= {pieces.id_to_piece(i): i + 1 for i in range(3, pieces.vocab_size())}
-    (at / "vocab.json").write_text(json.dumps(words))
+    known = [pieces.id_to_piece(i) for i in range(pieces.vocab_size())]
+    words = dict.fromkeys(["<s>", "<pad>", "</s>", "<unk>", *known])
+    (at / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
     tokenizer = transformers.M2M100Tokenizer(str(at / "vocab.json"), str(at / "sentencepiece.bpe.model"))
     tokenizer.save_pretrained(at)
     size = len(words) + 128  # the languages come after the words

@@ -62,7 +62,10 @@ def test_every_version_and_mode(langs: str, published: Any, texts: Any, model: s
         assert found.lost is not None and (found.lost[:, 1] > 0).all() == (limit == 64)
 
 
-@pytest.mark.parametrize("name", ["metricx23_ref", "metricx23_qe", "metricx24_qe"])
+@pytest.mark.parametrize("name", [
+    "metricx23_ref", "metricx23_qe",
+    pytest.param("metricx24_qe", marks=pytest.mark.slow), pytest.param("metricx24_ref", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_long_prompts_are_cut_as_published(name: str, published: Any, texts: Any, model: str) -> None:
     wanted = published["expected"]["long"][name]
     made, output = corpus(texts["long"])
