@@ -242,6 +242,34 @@ def test_another_language_is_marked_as_ours() -> None:
     assert outputs(scores)["pronoun"] == 1 and outputs(scores)["marker"] == 1
 
 
+SENTENCES = {
+    "en": ("Ann said that she had left Rome, but he stayed.", "Bob says that he leaves Rome, and he stays."),
+    "de": ("Angela sagte, dass sie Berlin verlassen habe, aber er blieb.", "Er will Berlin verlassen."),
+    "fr": ("Marie est arrivée à Lyon, mais elle parlait peu.", "Il arrive à Lyon."),
+    "ru": ("Анна приехала в Москву, но он уехал.", "Она едет в Москву."),
+    "es": ("Ella llegó a Madrid, pero él se fue.", "Él llega a Madrid."),
+    "zh": ("王小明去了北京，但是她没有来。", "他去北京。"),
+}
+
+
+@pytest.mark.parametrize("lang", SENTENCES)
+def test_every_language_with_its_own_tagger(lang: str) -> None:
+    """Equal texts score 1, others less; what the tagger cannot tell is said."""
+    try:
+        same = results([SENTENCES[lang][:1]], [[SENTENCES[lang][:1]]], "d-blonde(profile=fixed)", lang)
+    except MissingExtra as missing:
+        pytest.skip(str(missing))
+    scores = next(iter(same.scores.values()))["sys"]
+    assert scores.score == 1
+    told = outputs(scores)
+    assert told["pronoun"] == told["marker"] == 1
+    if "simplemma" not in scores.signature["tagger"]:
+        assert told["tense"] == told["entity"] == 1
+    else:
+        assert any("gives no tense and no entity" in note for note in same.warnings)
+    assert scored([SENTENCES[lang][1:]], [[SENTENCES[lang][:1]]], "d-blonde(profile=fixed)", lang=lang).score < 0.9
+
+
 def test_an_unknown_target_language_is_taken_for_english_and_told() -> None:
     got = results([("a",)], [[("a",)]], "blonde(tagger=plain)", "")
     assert any("taken to be English" in note for note in got.warnings)
