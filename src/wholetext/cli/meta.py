@@ -11,7 +11,7 @@ from wholetext.cli import score as options
 
 if TYPE_CHECKING:
     from wholetext.evaluate import Options
-    from wholetext.meta.agreement import Testing
+    from wholetext.meta.agreement import Significance
     from wholetext.meta.curves import Point
     from wholetext.meta.field import Choice
     from wholetext.meta.scored import Gathered
@@ -76,12 +76,12 @@ def meta(
 ) -> None:
     """Agreement of metrics with human judgment: values, significance clusters, chance levels, numbers of pairs."""
     from wholetext.evaluate import Options
-    from wholetext.meta.agreement import Testing
+    from wholetext.meta.agreement import Significance
     from wholetext.meta.field import Choice
 
     choice = Choice(gold, tuple(ref) if ref else None, tuple(close_ref or ()), human, outliers, tuple(domain or ()),
                     tuple(system or ()), all_segments)
-    testing = Testing(draws, seed, alpha, block, interval)
+    testing = Significance(draws, seed, alpha, block, interval)
     scoring = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
     wanted = Wanted(tuple(metric or ()), stored, tuple(level or ()), tuple(task or ()), tasks, between, allow_missing)
     lengths = read_lengths(k) if k else ()
@@ -105,7 +105,7 @@ class Wanted:
 class Setting:
     """Who takes part, how it is tested and scored, and where results go."""
 
-    def __init__(self, choice: Choice, testing: Testing, scoring: Options, out: Path | None, format: str) -> None:
+    def __init__(self, choice: Choice, testing: Significance, scoring: Options, out: Path | None, format: str) -> None:
         self.choice, self.testing, self.scoring, self.out, self.format = choice, testing, scoring, out, format
 
 

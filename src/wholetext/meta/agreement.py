@@ -98,7 +98,7 @@ class TaskResult:
 
 
 @dataclass(frozen=True)
-class Testing:
+class Significance:
     """How significance is tested: draws (0 = not at all), seed, level, early stopping; and what intervals resample."""
 
     draws: int = 1000
@@ -111,7 +111,7 @@ class Testing:
         return Draws(self.draws, self.seed, self.block)
 
 
-def run_task(gathered: Gathered, task: Task, testing: Testing | None = None) -> TaskResult:
+def run_task(gathered: Gathered, task: Task, testing: Significance | None = None) -> TaskResult:
     """One task on one language pair. Metrics without scores at the level are left out, with a note in ``gathered``."""
     where = gathered.field
     level: Level = "seg" if task.measure.statistic == "spa" else task.level
@@ -131,7 +131,7 @@ def run_task(gathered: Gathered, task: Task, testing: Testing | None = None) -> 
     if unknown.any():
         _note(gathered, f"{task}: {int(unknown.sum())} judged scores are not used, because some metric has none there")
     gold = np.where(np.isnan(stack).any(axis=0), np.nan, gold)
-    testing = testing or Testing()
+    testing = testing or Significance()
     result = judge(gold, np.nan_to_num(stack), names, task, testing)
     if result.estimates[0].pairs == 0:
         _note(gathered, f"{task}: no two scores of {where.gold_name} could be compared in {where.name}")
@@ -142,7 +142,7 @@ def run_task(gathered: Gathered, task: Task, testing: Testing | None = None) -> 
 
 
 def intervals(
-    gathered: Gathered, result: TaskResult, testing: Testing
+    gathered: Gathered, result: TaskResult, testing: Significance
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """95 % bootstrap bounds of each metric's value; NaN where the statistic or the scores do not allow it."""
     low, high = (np.full(len(result.metrics), np.nan) for _ in range(2))
@@ -159,7 +159,7 @@ def intervals(
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def _resampled(where: Field, metric: MetricScores, task: Task, testing: Testing) -> Bootstrapped | None:
+def _resampled(where: Field, metric: MetricScores, task: Task, testing: Significance) -> Bootstrapped | None:
     """(draws, 1) values of one metric; None where documents are drawn and there are no scores of segments."""
     unit = testing.interval or "documents"
     resample = Resample(unit, where.doc_of if where.seg is not None else None, 1000, testing.seed)
@@ -186,7 +186,7 @@ def _note(gathered: Gathered, text: str) -> None:
         gathered.notes.append(text)
 
 
-def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: Testing) -> TaskResult:
+def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: Significance) -> TaskResult:
     """The task on arrays: (systems, items) gold, (metrics, systems, items) scores."""
     estimates = [estimate(gold, metric, task.measure) for metric in stack]
     order = sorted(range(len(names)), key=lambda i: (-_sortable(estimates[i].value), names[i]))
@@ -204,7 +204,7 @@ def _sortable(value: float) -> float:
     return -np.inf if np.isnan(value) else value
 
 
-def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Testing) -> tuple[Comparisons, str]:
+def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Significance) -> tuple[Comparisons, str]:
     size = len(stack)
     if not testing.draws or size < 2:
         blank, none = np.full((size, size), np.nan), np.zeros((size, size), dtype=np.int64)
@@ -216,9 +216,9 @@ def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Tes
     return compare(gold, stack, measure, testing.plan()), "perm-both"
 
 
-def pooled_accuracy_task(parts: Sequence[Gathered], testing: Testing | None = None) -> TaskResult:
+def pooled_accuracy_task(parts: Sequence[Gathered], testing: Significance | None = None) -> TaskResult:
     """System accuracy over several language pairs: pairs within each, counts pooled, metrics that all of them have."""
-    testing = testing or Testing()
+    testing = testing or Significance()
     names = [m.name for m in parts[0].metrics if all(m.name in {o.name for o in part.metrics} for part in parts)]
     systems = max(len(part.field.systems) for part in parts)
     gold = np.full((len(parts), systems), np.nan)  # a row per language pair
