@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-all lint bench docs clean
+.PHONY: help demo test test-all lint bench bench-blonde docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -24,10 +24,10 @@ demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, writ
 	$(BIN)/wholetext demo --out demo-run
 
 test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 	$(BIN)/ruff check src tests examples benchmarks tools
@@ -38,8 +38,12 @@ bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, mem
 	$(BIN)/python benchmarks/sacrebleu_peer.py
 	$(BIN)/python benchmarks/scaling.py
 
+bench-blonde: $(VENV)/test.ready  ## BlonDe beside one bare spaCy pass, and from the cache
+	$(BIN)/python benchmarks/blonde.py
+
 docs: $(VENV)/test.ready  ## write the generated pages again (command line reference)
 	$(BIN)/python tools/make_docs.py
+	$(BIN)/python tools/readme_table.py
 
 clean:           ## remove the virtual environment and what runs left behind
 	rm -rf $(VENV) demo-run artefacts build dist

@@ -34,14 +34,11 @@ def outputs(systems: int, segments: int) -> tuple[list[str], list[list[str]]]:
     return [" ".join(ref) for ref in refs], lines
 
 
-def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
-    """Best wall time of a few runs, and the result."""
-    best, result = float("inf"), None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - start)
-    return best, result
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Wall time of one run, and the result."""
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
 
 
 def theirs(
@@ -73,7 +70,7 @@ def ours(metric: Surface, test: str, draws: int, statistics: list[FloatArray]) -
         [interval(each) for each in samples]
         return bootstrap_p(samples, np.array([float(score(t.sum(axis=0))) for t in statistics]), pairs)
 
-    return timed(work, repeats=3)
+    return timed(work)
 
 
 def main() -> None:

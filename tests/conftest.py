@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("wholetext", deadline=None)  # clocks on shared machines are noisy
+hypothesis.settings.load_profile("wholetext")
 
 ROOT = Path(__file__).resolve().parent.parent
 

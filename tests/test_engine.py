@@ -252,8 +252,8 @@ def test_a_run_killed_at_random_moments_ends_the_same_and_repeats_nothing(tmp_pa
         kept = sum(Cache(cache).info().counts.values()) if cache.exists() else 0
         again = json.loads(_start(script, cache).communicate()[0])
         assert again["stats"] == clean["stats"]
-        assert again["counts"]["cached"] == kept
-        assert again["counts"]["computed"] == again["counts"]["distinct"] - kept
+        assert again["counts"].get("cached", 0) == kept
+        assert again["counts"].get("computed", 0) == again["counts"]["distinct"] - kept  # nothing, if it had finished
         for ending in ("", "-wal", "-shm"):
             cache.with_name(cache.name + ending).unlink(missing_ok=True)
     assert killed > 0

@@ -1,11 +1,13 @@
-"""Writes the generated pages of docs/ again: the command line reference, from the command line itself."""
+"""Writes what is generated again: the command line reference and the catalogue of metrics, from the code itself."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+ROOT = Path(__file__).resolve().parent.parent
+CATALOGUE = ROOT / "src" / "wholetext" / "metrics" / "catalogue.json"
 
 
 def command_reference() -> str:
@@ -37,11 +39,19 @@ def _section(title: str, command: object) -> list[str]:
     return [*lines, "| option | takes | default | |", "|---|---|---|---|", *rows, ""] if rows else lines
 
 
+def metric_catalogue() -> str:
+    """Built-in metrics, aliases and views, for `wholetext list`."""
+    from wholetext.cli.list import built_in
+
+    return json.dumps(built_in(), indent=1, ensure_ascii=False) + "\n"
+
+
 def main() -> int:
-    text = command_reference()
+    pages = {ROOT / "docs" / "cli.md": command_reference(), CATALOGUE: metric_catalogue()}
     if "--check" in sys.argv:
-        return 0 if PAGE.exists() and PAGE.read_text("utf-8") == text else 1
-    PAGE.write_text(text, "utf-8")
+        return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))
+    for page, text in pages.items():
+        page.write_text(text, "utf-8")
     return 0
 
 

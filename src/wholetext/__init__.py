@@ -17,7 +17,7 @@ from wholetext.version import __version__
 if TYPE_CHECKING:
     from wholetext.errors import WholetextError
     from wholetext.evaluate import Options, evaluate, metrics, open_run, score, score_texts
-    from wholetext.io import read
+    from wholetext.io import LineFiles, read
     from wholetext.results import Results, write_run
     from wholetext.stats.compare import Comparison, compare
     from wholetext.types import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _HOME = {
     "errors": ("WholetextError",),
     "evaluate": ("Options", "evaluate", "metrics", "open_run", "score", "score_texts"),
-    "io": ("read",),
+    "io": ("LineFiles", "read"),
     "results": ("Results", "write_run"),
     "stats.compare": ("Comparison", "compare"),
     "types": (
@@ -52,9 +52,9 @@ _HOME = {
 _WHERE = {name: f"wholetext.{home}" for home, names in _HOME.items() for name in names}
 
 __all__ = [
-    "Backend", "Comparison", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "Metric", "Options", "Output",
-    "Request", "Results", "Row", "Run", "Scores", "Signature", "View", "WholetextError", "__version__", "compare",
-    "evaluate", "mean_stats", "metrics", "open_run", "read", "score", "score_texts", "write_run",
+    "Backend", "Comparison", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "LineFiles", "Metric", "Options",
+    "Output", "Request", "Results", "Row", "Run", "Scores", "Signature", "View", "WholetextError", "__version__",
+    "compare", "evaluate", "mean_stats", "metrics", "open_run", "read", "score", "score_texts", "write_run",
 ]
 
 

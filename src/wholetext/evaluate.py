@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from wholetext.errors import AlignmentError, MetricError, TextTooLong
 from wholetext.io import from_texts
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.results import Results, read_run
+from wholetext.text import degenerate
 from wholetext.types import (
     Corpus,
     Document,
@@ -33,7 +35,7 @@ from wholetext.types import (
     View,
 )
 from wholetext.version import __version__
-from wholetext.views import Sides, Span, glue_for
+from wholetext.views import Context, Sides, Span, glue_for, lenders
 
 Progress = Callable[[str, int, int], None]  # spec, segments done, segments in all
 
@@ -49,6 +51,7 @@ class Options:
     batch_tokens: int = 1024
     overflow: Literal["warn", "error"] = "warn"
     block: int = 1024  # requests measured and cached at a time
+    flags: bool = True  # whether to look for degenerate output
     progress: Progress | None = field(default=None, compare=False)
 
 
@@ -71,12 +74,23 @@ def evaluate(
     engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache)
     try:
         jobs = {spec: job(one, corpus, outputs, engine, options.refs) for spec, one in scorers.items()}
-        scores = {spec: run(work, options) for spec, work in jobs.items()}
+        together: dict[Metric, list[Job]] = {}
+        for work in jobs.values():  # views of one metric run together: what they have in common is encoded once
+            together.setdefault(work.metric, []).append(work)
+        done = {spec: scores for works in together.values() for spec, scores in run(works, options).items()}
+        scores = {spec: done[spec] for spec in jobs}
     finally:
         if cache:
             cache.close()
     notes = [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
-    return Results(corpus, tuple(outputs), scores, (*notes, *(cache.notes if cache else ())), dict(engine.counts))
+    found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
+    suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
+    return Results(
+        corpus, tuple(outputs), scores,
+        warnings=(*notes, *(cache.notes if cache else ()), *suspicions),
+        counts=dict(engine.counts),
+        flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
+    )
 
 
 def open_run(folder: Path | str) -> Results:
@@ -114,7 +128,19 @@ class Job:
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
         """Rows and requests of one document of one system."""
-        return self.scorer.view.cut(doc, output.docs[doc.id], self.sides)
+        sides = self.sides
+        if doc.id in self.lenders:
+            other = self.lenders[doc.id]
+            sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
+        return self.scorer.view.cut(doc, output.docs[doc.id], sides)
+
+    @cached_property
+    def lenders(self) -> Mapping[str, Document]:
+        """Which document lends its context to which, where a control asks for wrong context."""
+        view = self.scorer.view
+        if not isinstance(view, Context) or view.source != "other":
+            return {}
+        return lenders(self.corpus.docs, view.seed, view.prev + view.next)
 
 
 def job(one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None) -> Job:
@@ -123,56 +149,65 @@ def job(one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, 
     return Job(one, metric, corpus, tuple(outputs), sides_of(metric, corpus, refs, engine), engine)
 
 
-def run(work: Job, options: Options) -> dict[str, Scores]:
-    """Documents block by block; equal requests of all systems are measured once."""
-    engine, corpus, outputs = work.engine, work.corpus, work.outputs
-    if work.metric.surveys:
-        engine.survey = work.metric.survey(_references(work), engine)
+def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
+    """Views of one metric, documents block by block; requests equal in any view or system are measured once."""
+    metric, engine, corpus, outputs = works[0].metric, works[0].engine, works[0].corpus, works[0].outputs
+    if metric.surveys:
+        engine.survey = metric.survey(_references(works[0]), engine)
     if options.overflow == "error":
-        refuse_losses(work)
-    salt = salt_of(work)
+        for work in works:
+            refuse_losses(work)
+    salt = salt_of(works[0])
     total, done = sum(map(len, corpus.docs)), 0
-    parts = [_Part() for _ in outputs]
-    for docs in _blocks(corpus.docs, max(1, options.block // len(outputs))):
-        requests, owner = _ask(work, docs, parts)
-        measured = engine.measure(work.metric, requests, salt)
-        for system, part in enumerate(parts):
-            mine = np.flatnonzero(owner == system)
+    parts, begin = [_Part() for _ in works for _ in outputs], 0
+    for docs in _blocks(corpus.docs, max(1, options.block // len(parts))):
+        requests, owner = _ask(works, docs, (begin, parts))
+        begin += len(docs)
+        measured = engine.measure(metric, requests, salt)
+        for index, part in enumerate(parts):
+            mine = np.flatnonzero(owner == index)
             if len(mine):
                 part.stats.append(measured.stats[mine])
                 part.lost.append(measured.lost[mine])
                 part.details.extend(measured.details[i] for i in mine)
         done += sum(map(len, docs))
-        if options.progress:
-            options.progress(work.scorer.spec, done, total)
+        for work in works:
+            if options.progress:
+                options.progress(work.scorer.spec, done, total)
     engine.survey = None
-    mark = corpus_hash(corpus)
-    return {output.system: _scores(work, output, part, mark) for output, part in zip(outputs, parts)}
+    mark, found = corpus_hash(corpus), iter(parts)
+    return {
+        work.scorer.spec: {output.system: _scores(work, output, next(found), mark) for output in outputs}
+        for work in works
+    }
 
 
 @dataclass
 class _Part:
-    """What one system has gathered so far."""
+    """What one system has gathered so far under one view."""
 
-    spans: list[list[Span]] = field(default_factory=list)  # per document
+    spans: list[FloatArray] = field(default_factory=list)  # per document: its index, start, stop, weight of each row
     stats: list[FloatArray] = field(default_factory=list)
     lost: list[IntArray] = field(default_factory=list)
     details: list[Mapping[str, Any] | None] = field(default_factory=list)
 
 
-def _ask(work: Job, docs: Sequence[Document], parts: Sequence[_Part]) -> tuple[list[Request], IntArray]:
-    """The requests of a block, row by row over the systems so that shared texts stay close, and whose each is."""
+def _ask(
+    works: Sequence[Job], docs: Sequence[Document], into: tuple[int, Sequence[_Part]]
+) -> tuple[list[Request], IntArray]:
+    """The requests of a block, row by row over views and systems so that shared texts stay close, and whose each is."""
     requests: list[Request] = []
     owners: list[int] = []
-    for doc in docs:
-        cuts = [work.cut(doc, output) for output in work.outputs]
+    begin, parts = into
+    for i, doc in enumerate(docs, begin):
+        cuts = [work.cut(doc, output) for work in works for output in work.outputs]
         for part, (spans, _) in zip(parts, cuts):
-            part.spans.append(spans)
+            part.spans.append(np.array([(i, *span) for span in spans]).reshape(-1, 4))
         for row in range(max(len(spans) for spans, _ in cuts)):
-            for system, (_, asked) in enumerate(cuts):
+            for index, (_, asked) in enumerate(cuts):
                 if row < len(asked):
                     requests.append(asked[row])
-                    owners.append(system)
+                    owners.append(index)
     return requests, np.array(owners, dtype=np.int64)
 
 
@@ -271,11 +306,10 @@ def corpus_hash(corpus: Corpus) -> str:
 
 def _scores(work: Job, output: Output, part: _Part, mark: str) -> Scores:
     metric, corpus = work.metric, work.corpus
-    flat = [(i, a, b, w) for i, spans in enumerate(part.spans) for a, b, w in spans]
-    if not flat:
+    columns = np.concatenate(part.spans)  # (rows, 4)
+    if not len(columns):
         raise MetricError(f"{work.scorer.spec} leaves no row to score: every document is shorter than the window",
                           where=corpus.id, next="use a smaller size, or partial=include")
-    columns = np.array(flat)  # (rows, 4)
     doc, start, stop = columns[:, :3].T.astype(np.int64)
     sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
     rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, weight=columns[:, 3])

@@ -33,6 +33,15 @@ BUILTIN: Mapping[str, str] = {
     "blonde": "wholetext.metrics.blonde:Blonde",
     "d-blonde": "wholetext.metrics.blonde:DBlonde",
     "blonde-plus": "wholetext.metrics.blonde:BlondePlus",
+    "ds-focus": "wholetext.metrics.discoscore:DsFocus",
+    "ds-sent": "wholetext.metrics.discoscore:DsSent",
+    "rc": "wholetext.metrics.cohesion:Rc",
+    "lc": "wholetext.metrics.cohesion:Lc",
+    "entity-graph": "wholetext.metrics.cohesion:EntityGraph",
+    "lexical-graph": "wholetext.metrics.cohesion:LexicalGraph",
+    "lexical-chain": "wholetext.metrics.cohesion:LexicalChain",
+    "freq": "wholetext.metrics.cohesion:Freq",
+    "conn": "wholetext.metrics.cohesion:Conn",
 }
 
 ALIASES: Mapping[str, str] = {

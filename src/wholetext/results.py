@@ -7,7 +7,7 @@ import os
 import shutil
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Results:
     scores: Mapping[str, Mapping[str, Scores]]
     warnings: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
+    flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # system → suspicious texts
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -69,7 +70,8 @@ def write_run(results: Results, folder: Path) -> None:
         })
     head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
             "documents": len(results.corpus),
-            "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts}
+            "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
+            "flags": results.flags}
     (fresh / "run.json").write_text(json.dumps(head, ensure_ascii=False, indent=1), "utf-8")
     older = folder.with_name(f".{folder.name}.{os.getpid()}.old")
     if folder.exists():
@@ -89,7 +91,7 @@ def read_run(folder: Path, metric_of: Callable[[str], Metric]) -> Results:
         scores = {}
         for i, entry in enumerate(head["metrics"]):
             scores[entry["spec"]] = _read_metric(folder, i, entry, metric_of(entry["spec"]), corpus)
-        return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"])
+        return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"])
     except FileNotFoundError as fault:
         raise RunError(f"{Path(fault.filename).name} is missing", where=str(folder),
                        next="give a folder that `wholetext score --out` wrote") from None

@@ -173,7 +173,8 @@ class Scores:
 
     def totals(self) -> FloatArray:
         """(docs, k) weighted sums of the statistics by document: what every resampling test works on."""
-        weighted = self.stats * self.rows.weight[:, None]
+        even = bool((self.rows.weight == 1).all())
+        weighted = self.stats if even else self.stats * self.rows.weight[:, None]
         totals = np.zeros((len(self.rows.docs), self.stats.shape[1]))
         if len(weighted):
             starts = np.flatnonzero(np.diff(self.rows.doc, prepend=-1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -23,6 +24,7 @@ class Sides:
     refs: tuple[str, ...] = ()
     context_refs: tuple[str, ...] = ()  # where reference context for the hypothesis may come from
     count: Callable[[Request], int] | None = None  # content tokens of a request, for token budgets
+    other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that lend wrong context
 
 
 def glue_for(lang: str, joiner: Joiner) -> str:
@@ -87,7 +89,8 @@ class Sentence(Cut):
 class Context(Cut):
     """Each segment scored alone but read with its neighbours (Vernikos et al. 2022, §3).
 
-    The hypothesis borrows the reference's context where there is one (``hyp=ref``), else its own.
+    The hypothesis borrows the reference's context where there is one (``hyp=ref``), else its own. ``source`` is for
+    controls: as much context, but from anywhere in the document (``shuffled``) or from another one (``other``).
     """
 
     name: ClassVar[str] = "context"
@@ -95,26 +98,46 @@ class Context(Cut):
     prev: int = 2
     next: int = 0
     hyp: Literal["auto", "ref", "own"] = "auto"
+    source: Literal["same", "shuffled", "other"] = "same"
+    seed: int = 0  # of the draws that controls make
 
     def __post_init__(self) -> None:
         if self.prev < 0 or self.next < 0:
             raise SpecError(f"context(prev={self.prev},next={self.next}): context sizes cannot be negative")
 
     def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
-        i = at[0]
-        begin, end = max(0, i - self.prev), min(len(doc), i + 1 + self.next)
+        i, (before, after) = at[0], self._places(doc, at[0], sides)
+        lender, lent = sides.other if self.source == "other" and sides.other else (doc, hyp)
         source, target = (glue_for(lang, self.joiner) for lang in sides.langs)
 
         def around(segment: str, stream: tuple[str, ...], glue: str) -> View:
-            return View((*stream[begin:i], segment, *stream[i + 1 : end]), (i - begin, i - begin + 1), glue)
+            parts = (*(stream[j] for j in before), segment, *(stream[j] for j in after))
+            return View(parts, (len(before), len(before) + 1), glue)
 
-        streams = [doc.refs[name] for name in self._lenders(sides)] or [hyp]
+        streams = [lender.refs[name] for name in self._lenders(sides)] or [lent]
         hyps = tuple(around(hyp[i], stream, target) for stream in streams)
         return Request(
             hyp=hyps[:1] if len(set(hyps)) == 1 else hyps,
-            src=around(doc.src[i], doc.src, source) if sides.src and doc.src is not None else None,
-            refs=tuple(around(doc.refs[name][i], doc.refs[name], target) for name in sides.refs),
+            src=around(doc.src[i], lender.src or (), source) if sides.src and doc.src is not None else None,
+            refs=tuple(around(doc.refs[name][i], lender.refs[name], target) for name in sides.refs),
         )
+
+    def _places(self, doc: Document, i: int, sides: Sides) -> tuple[Sequence[int], Sequence[int]]:
+        """Which segments are read before and after the ``i``-th: of the document, or of the one that lends."""
+        many, more = min(i, self.prev), min(len(doc) - i - 1, self.next)
+        if self.source == "same":
+            return range(i - many, i), range(i + 1, i + 1 + more)
+        if self.source == "shuffled":
+            others = [j for j in range(len(doc)) if j != i]
+            places = sorted(others, key=lambda j: _draw(self.seed, doc.id, i, j))
+            return places[:many], places[many : many + more]
+        if sides.other is None:
+            raise SpecError("context(source=other) needs at least two documents", next="use source=shuffled")
+        other, lent = sides.other
+        size = min(len(other), len(lent), *(len(other.refs[name]) for name in sides.refs))
+        start = _draw(self.seed, doc.id, i) % max(1, size - many - more + 1)
+        middle = min(start + many, size)  # neighbours there, as far as its text goes
+        return range(start, middle), range(middle, min(middle + more, size))
 
     def _lenders(self, sides: Sides) -> tuple[str, ...]:
         """Names of the references whose context the hypothesis borrows; none = its own."""
@@ -123,6 +146,28 @@ class Context(Cut):
         if self.hyp == "ref" and not (sides.refs or sides.context_refs):
             raise SpecError("context(hyp=ref) needs a reference, and there is none", next="use context(hyp=own)")
         return sides.refs or (sides.context_refs[:1] if self.hyp == "ref" else ())
+
+
+def lenders(docs: Sequence[Document], seed: int, size: int) -> dict[str, Document]:
+    """Document id → another document, for wrong context; the same in whatever order the documents come.
+
+    Only documents of at least ``size`` segments lend, where there are two of them.
+    """
+    order = sorted(docs, key=lambda doc: (_draw(seed, doc.id), doc.id))
+    enough = size if sum(len(doc) >= size for doc in docs) > 1 else 1
+    found: dict[str, Document] = {}
+    following: Document | None = None
+    for doc in reversed([*order, *order]):  # a circle: twice round, so that the last find the first
+        if following is not None and following.id != doc.id:
+            found[doc.id] = following
+        if len(doc) >= enough:
+            following = doc
+    return found
+
+
+def _draw(*key: object) -> int:
+    """A number that looks random and depends on the key alone, in every version of Python."""
+    return int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "big")
 
 
 @dataclass(frozen=True)

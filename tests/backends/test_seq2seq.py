@@ -58,11 +58,11 @@ def marian(at: Path, models: Path) -> None:
 def m2m(at: Path, models: Path) -> None:
     import sentencepiece
 
-    shutil.copy(models / "tiny-xlmr/sentencepiece.bpe.model", at / "sentencepiece.bpe.model")
+    shutil.copy(models / "tiny-mt5/spiece.model", at / "sentencepiece.bpe.model")
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(at / "sentencepiece.bpe.model"))
-    words = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
-    words |= {pieces.id_to_piece(i): i + 1 for i in range(3, pieces.vocab_size())}
-    (at / "vocab.json").write_text(json.dumps(words))
+    known = [pieces.id_to_piece(i) for i in range(pieces.vocab_size())]
+    words = dict.fromkeys(["<s>", "<pad>", "</s>", "<unk>", *known])
+    (at / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
     tokenizer = transformers.M2M100Tokenizer(str(at / "vocab.json"), str(at / "sentencepiece.bpe.model"))
     tokenizer.save_pretrained(at)
     size = len(words) + 128  # the languages come after the words
@@ -193,3 +193,44 @@ class Trap:
 
     def __reduce__(self) -> tuple[object, tuple[Path]]:
         return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_weights_as_published_before_safetensors(shards: int, tmp_path: Path, oracle: Path) -> None:
+    """mBART-50 and MetricX are published as torch archives, large ones in shards."""
+    from safetensors.torch import load_file
+
+    folder = oracle / "neural/models/tiny-mbart50"
+    shutil.copytree(folder, tmp_path / "m")
+    weights = load_file(folder / "model.safetensors")
+    (tmp_path / "m/model.safetensors").unlink()
+    names = sorted(weights)
+    if shards == 1:
+        torch.save(weights, tmp_path / "m/pytorch_model.bin")
+    else:
+        where = {name: f"pytorch_model-{i % 2 + 1:05d}-of-00002.bin" for i, name in enumerate(names)}
+        for file in set(where.values()):
+            torch.save({name: weights[name] for name in names if where[name] == file}, tmp_path / "m" / file)
+        index = {"metadata": {"total_size": 0}, "weight_map": where}
+        (tmp_path / "m/pytorch_model.bin.index.json").write_text(json.dumps(index))
+    pair = Pair(plain("Der Hund ."), plain("Ein Hund ."))
+    found, wanted = (
+        Seq2Seq(Checkpoint(str(at), "", Precision("cpu")), ("de", "de")).run([pair])[0]
+        for at in (tmp_path / "m", folder)
+    )
+    assert found == wanted
+
+
+@pytest.mark.parametrize("dtype, near", [("bf16", 0.2), ("fp16", 0.05), ("int8", 0.5)])
+def test_other_precisions(dtype: str, near: float, oracle: Path) -> None:
+    at = str(oracle / "neural/models/tiny-mbart50")
+    pair = Pair(plain(*TEXTS), plain(*TEXTS[::-1]))
+    exact, rough = (Seq2Seq(Checkpoint(at, "", Precision("cpu", kind)), ("de", "de")) for kind in ("fp32", dtype))
+    one, two = exact.run([pair])[0], rough.run([pair])[0]
+    assert one.tokens == two.tokens and exact.id != rough.id
+    assert 0 < abs(one.total - two.total) / one.tokens < near
+
+
+def test_an_unknown_precision_is_refused(oracle: Path) -> None:
+    with pytest.raises(ModelError, match="fp64"):
+        Checkpoint(str(oracle / "neural/models/tiny-mbart50"), "", Precision("cpu", "fp64"))

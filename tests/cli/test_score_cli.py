@@ -118,6 +118,14 @@ def test_segments_can_be_resampled_and_that_is_said(files: Path, capsys: pytest.
     assert "as if they were independent" in out
 
 
+def test_the_seed_may_come_from_where_sacrebleu_takes_it(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", "None")
+    assert "seed:none" in call(capsys, *arguments(files))[1]
+    assert "seed:0|" in call(capsys, *arguments(files, "--seed", "0"))[1]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -238,7 +246,7 @@ def test_help_and_list_import_nothing_heavy(verb: list[str]) -> None:
     assert not imported & {"torch", "transformers", "spacy", "scipy.stats", "scipy", "sacrebleu", "pydantic", "pandas"}
 
 
-def test_the_command_line_reference_is_fresh() -> None:
+def test_generated_pages_are_fresh() -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, str(root / "tools" / "make_docs.py"), "--check"])
-    assert done.returncode == 0, "docs/cli.md is out of date: run `make docs`"
+    assert done.returncode == 0, "docs/cli.md or metrics/catalogue.json is out of date: run `make docs`"

@@ -16,6 +16,7 @@ from wholetext.errors import MetricError
 from wholetext.evaluate import Options, score
 from wholetext.metrics.metricx import MetricX, narrowed
 from wholetext.registry import scorer
+from wholetext.testing import check_metric
 from wholetext.types import Corpus, Document, Output, View
 
 pytest.importorskip("torch")
@@ -61,7 +62,10 @@ def test_every_version_and_mode(langs: str, published: Any, texts: Any, model: s
         assert found.lost is not None and (found.lost[:, 1] > 0).all() == (limit == 64)
 
 
-@pytest.mark.parametrize("name", ["metricx23_ref", "metricx23_qe", "metricx24_qe"])
+@pytest.mark.parametrize("name", [
+    "metricx23_ref", "metricx23_qe",
+    pytest.param("metricx24_qe", marks=pytest.mark.slow), pytest.param("metricx24_ref", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_long_prompts_are_cut_as_published(name: str, published: Any, texts: Any, model: str) -> None:
     wanted = published["expected"]["long"][name]
     made, output = corpus(texts["long"])
@@ -133,3 +137,21 @@ def test_odd_text_is_read(model: str) -> None:
     made = Corpus("c", ("en", "de"), (Document("d", ("", "\U0001f600 ꙮ"), {"ref": ("", "\u0000\u200b𝔘")}),))
     found = score(made, [Output("s", {"d": ("", "{hyp} </s> <extra_id_10>")})], f"metricx@{model}", CPU)["s"]
     assert np.isfinite(found.at("row")).all()
+
+
+@pytest.mark.parametrize("dtype, near", [("bf16", 2.0), ("int8", 3.0)])
+def test_other_precisions(dtype: str, near: float, texts: Any, model: str) -> None:
+    prompt = Prompt((f"source: {texts['en-de']['src'][0]} candidate: {texts['en-de']['hyp'][0]}",))
+    exact, rough = (
+        Regressor(Checkpoint(model, "", Precision("cpu", kind), "eager"), "auto", 512) for kind in ("fp32", dtype)
+    )
+    one, two = exact.run([prompt])[0], rough.run([prompt])[0]
+    assert 0 < abs(one - two) < near
+
+
+def test_the_contract_of_metrics(oracle: Path) -> None:
+    models = oracle / "neural/models"
+    check_metric(f"metricx@{models / 'tiny-mt5'}", tolerance=25e-6)  # 1e-6 of the range
+    check_metric(f"metricx(mode=qe,version=23)@{models / 'tiny-mt5'}", tolerance=25e-6)
+    check_metric(f"prism@{models / 'tiny-mbart50'}")
+    check_metric(f"context(prev=1):bartscore(direction=src-hyp)@{models / 'tiny-mbart50'}")

@@ -30,8 +30,15 @@ def scores_of(stats: Any, sizes: Sequence[int], reduce: Any = None, **kept: Any)
     table = mean_stats(table) if table.ndim == 1 else table
     reduce = reduce or mean
     settings: dict[str, Any] = {
-        "metric": "toy", "system": "x", "rows": rows_of(sizes), "stats": table, "reduce": reduce,
-        "reduce_rows": reduce, "outputs": ("score",), "higher_is_better": True, "range": (0.0, 1.0),
+        "metric": "toy",
+        "system": "x",
+        "rows": rows_of(sizes),
+        "stats": table,
+        "reduce": reduce,
+        "reduce_rows": reduce,
+        "outputs": ("score",),
+        "higher_is_better": True,
+        "range": (0.0, 1.0),
         "signature": Signature({}),
     }
     return Scores(**{**settings, **kept})

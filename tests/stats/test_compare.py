@@ -25,8 +25,12 @@ def toy(shifts, *, seed=0, sizes=SIZES, **kept):
     doc = np.repeat(np.arange(len(sizes)), sizes)
     shared = rng.normal(size=len(sizes))[doc] + rng.normal(size=len(doc))
     return {
-        name: scores_of(shared + shift + rng.normal(0, 0.5, size=len(sizes))[doc] + rng.normal(0, 0.5, size=len(doc)),
-                        sizes, system=name, **kept)
+        name: scores_of(
+            shared + shift + rng.normal(0, 0.5, size=len(sizes))[doc] + rng.normal(0, 0.5, size=len(doc)),
+            sizes,
+            system=name,
+            **kept,
+        )
         for name, shift in shifts.items()
     }
 
@@ -66,6 +70,16 @@ def test_numbers_are_those_of_the_parts():
     assert str(found.signature) == (
         "test:randomization|unit:doc|units:30|draws:500|resamples:1000|seed:7|alpha:0.05|correction:holm"
     )
+
+
+def test_the_hint_asks_for_more_documents_wherever_these_did_not_do():
+    """At the level the correction leaves, so that it does not promise what the corrected test refuses."""
+    scores = toy({f"s{i}": -0.1 * i for i in range(8)}, seed=3)
+    assert compare({name: scores[name] for name in ("s0", "s7")}).standings[1].power.alpha == 0.05
+    hints = [s for s in compare(scores).standings if s.power]
+    assert {s.verdict for s in hints} == {"open", "worse"}
+    assert min(s.power.alpha for s in hints) < 0.01
+    assert all(s.power.needed > 30 for s in hints if s.verdict == "open")
 
 
 def test_lower_is_better_turns_the_order_and_nothing_else():
@@ -115,7 +129,7 @@ def test_a_system_without_score_is_last_unranked_and_named():
     assert [s.system for s in found.standings] == ["a", "b", "abyss", "void"]
     assert found["void"].rank is None and np.isnan(found["void"].p) and found["void"].verdict == "open"
     assert found["b"].p_holm == found["b"].p  # one comparison could be made
-    assert [w for w in found.warnings if "void" in w] == ["void has no defined score: it is not ranked"]
+    assert [w for w in found.warnings if "void" in w] == ["toy: void has no defined score and is not ranked"]
 
 
 def test_one_system_has_an_interval_and_no_test():
@@ -133,7 +147,7 @@ def test_undefined_resamples_are_counted():
     values = np.full(200, np.nan)
     values[:7] = 1.0
     found = compare({"a": scores_of(values, SIZES), **toy({"b": 0.0})})
-    assert any("resampled scores are undefined" in w for w in found.warnings)
+    assert any("resampled scores of a are undefined" in w for w in found.warnings)
 
 
 def test_there_are_draws_enough_for_many_systems():
@@ -157,11 +171,17 @@ def test_further_outputs_can_be_compared():
         compare(scores, output="recall")
 
 
-@pytest.mark.parametrize(("arguments", "match"), [
-    ({"baseline": "aa"}, "did you mean a"), ({"baseline": "zzzz"}, "systems are b, a"),
-    ({"test": "wilcoxon"}, "test is one of"), ({"unit": "paragraph"}, "unit is one of"),
-    ({"alpha": 5}, "between 0 and 1"), ({"draws": 0}, "cannot draw"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"baseline": "aa"}, "did you mean a"),
+        ({"baseline": "zzzz"}, "systems are b, a"),
+        ({"test": "wilcoxon"}, "test is one of"),
+        ({"unit": "paragraph"}, "unit is one of"),
+        ({"alpha": 5}, "between 0 and 1"),
+        ({"draws": 0}, "cannot draw"),
+    ],
+)
 def test_wrong_arguments_are_answered(arguments, match):
     with pytest.raises(MetricError, match=match):
         compare(toy({"a": 0.0, "b": 1.0}), **arguments)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholetext.stats.clusters import cluster_ranks
-from wholetext.stats.multiple import holm
+from wholetext.stats.multiple import holm, holm_levels
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -47,6 +47,14 @@ def test_holm_does_not_depend_on_order(p, random):
     random.shuffle(order)
     values = np.array(p)
     assert np.array_equal(holm(values)[order], holm(values[order]))
+
+
+@given(probabilities, st.sampled_from([0.01, 0.05, 0.2]))
+def test_levels_are_what_each_p_is_compared_with(p, alpha):
+    levels = holm_levels(np.array(p), alpha)
+    for value, level in zip(p, levels):
+        assert level == pytest.approx(alpha / sum(other >= value for other in p))
+    assert np.isnan(holm_levels(np.array([np.nan, 0.1]))[0]) and holm_levels(np.array([np.nan, 0.1]))[1] == 0.05
 
 
 def upper(size, entries):

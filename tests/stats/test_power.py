@@ -35,8 +35,9 @@ def test_standard_error_is_the_bootstraps_for_metrics_that_are_no_means(kind):
         words = rng.integers(50, 300, size=200).astype(float)
         share = np.clip(rng.normal(0.6, 0.1, size=(200, 1)), 0, 1) ** np.arange(1, 5)
         reference = words * rng.normal(1.02, 0.05, size=200)
-        totals = np.concatenate([words[:, None], reference[:, None], words[:, None] * share, words[:, None] +
-                                 np.zeros((200, 4))], axis=1)
+        totals = np.concatenate(
+            [words[:, None], reference[:, None], words[:, None] * share, words[:, None] + np.zeros((200, 4))], axis=1
+        )
         reduce = lambda t: Bleu().reduce(t)[..., 0]  # noqa: E731
     expected = bootstrap([totals], reduce, 4000)[0].std()
     assert standard_error(totals, reduce) == pytest.approx(expected, rel=0.05)

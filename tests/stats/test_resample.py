@@ -44,8 +44,10 @@ def sacrebleu_says(refs, outputs, test, draws, monkeypatch):
     named = [(f"s{i}", lines) for i, lines in enumerate(outputs)]
     metrics = {"BLEU": BLEU(references=[refs]), "chrF2": CHRF(references=[refs])}
     _, results = PairedTest(named, metrics, None, test, draws)()
-    stats = {name: [np.array(m._extract_corpus_statistics(lines, None), dtype=float) for lines in outputs]
-             for name, m in metrics.items()}
+    stats = {
+        name: [np.array(m._extract_corpus_statistics(lines, None), dtype=float) for lines in outputs]
+        for name, m in metrics.items()
+    }
     return results, stats
 
 
@@ -139,7 +141,8 @@ def test_seed_decides_and_zero_is_a_seed():
 totals = st.integers(2, 12).flatmap(
     lambda units: st.lists(
         st.lists(st.tuples(st.integers(-50, 50), st.integers(1, 9)), min_size=units, max_size=units),
-        min_size=2, max_size=3,
+        min_size=2,
+        max_size=3,
     )
 )
 

@@ -126,8 +126,11 @@ def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
         return "" if any(folder.iterdir()) else "files"
     if not any(next(folder.rglob(end), None) for end in WEIGHTS):
         return "weights"
-    for index in folder.glob("*.safetensors.index.json"):
-        shards = sorted(set(json.loads(index.read_text("utf-8")).get("weight_map", {}).values()))
+    for index in [*folder.glob("*.safetensors.index.json")] or [*folder.glob("*.bin.index.json")]:
+        try:
+            shards = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return f"readable {index.name}"
         for shard in shards:
             if not (folder / shard).is_file():
                 return str(shard)

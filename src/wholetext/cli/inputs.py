@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 Input = Annotated[str | None, typer.Argument(help="One JSONL, TSV or WMT XML file, or an EvalSet folder (with -l).")]
 Sources = Annotated[str | None, typer.Option("-s", "--sources", help="Source text, one segment per line.")]
 Translations = Annotated[
-    list[str] | None, typer.Option("-t", "--translations", help="Outputs, one file per system (name=FILE names it).")
+    list[str] | None,
+    typer.Option("-t", "--translations", help="Outputs, one file per system (name=FILE names it); also for INPUT."),
 ]
 References = Annotated[list[str] | None, typer.Option("-r", "--references", help="References, one file each.")]
 Docs = Annotated[str | None, typer.Option("-d", "--docs", help="Document id of each line.")]

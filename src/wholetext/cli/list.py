@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,31 +14,58 @@ def list(
     """List metrics, aliases and views."""
     import json
 
-    from wholetext.registry import ALIASES, metric_class, metric_names
-    from wholetext.views import VIEWS
-
-    metrics = {name: metric_class(name) for name in metric_names()}
+    known = catalogue()
     if no_ref:
-        metrics = {name: kind for name, kind in metrics.items() if "ref" not in kind.needs}
+        known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
     if json_:
-        print(json.dumps({
-            "metrics": {
-                name: {"summary": kind.summary, "needs": sorted(kind.needs), "higher_is_better": kind.higher_is_better,
-                       "range": [str(b) for b in kind.range], "view": kind.view, "outputs": kind.outputs}
-                for name, kind in metrics.items()
-            },
-            "aliases": dict(ALIASES), "views": sorted(VIEWS),
-        }, indent=1, default=str))
+        print(json.dumps(known, indent=1, ensure_ascii=False))
         return
     print("metrics (↑ higher is better, ↓ lower)")
-    for name, kind in metrics.items():
-        needs = "+".join(side for side in ("src", "hyp", "ref") if side in kind.needs)
-        print(f"  {name:<14} {'↑' if kind.higher_is_better else '↓'} {needs:<12} {kind.summary}")
+    for name, one in known["metrics"].items():
+        needs = "+".join(side for side in ("src", "hyp", "ref") if side in one["needs"])
+        needs += "".join(f"({side})" for side in one["wants"])
+        print(f"  {name:<14} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} {one['summary']}")
     if not no_ref:
         print("\naliases")
-        for alias, spec in sorted(ALIASES.items()):
+        for alias, spec in sorted(known["aliases"].items()):
             print(f"  {alias:<14} = {spec}")
     print("\nviews (write view:metric)")
-    for view, kind_of_view in VIEWS.items():
-        print(f"  {view:<14} {(kind_of_view.__doc__ or '').splitlines()[0]}")
+    for view, summary in known["views"].items():
+        print(f"  {view:<14} {summary}")
     print("\n`wholetext show NAME` explains one: its parameters, direction, range and paper.")
+
+
+def catalogue() -> dict[str, Any]:
+    """What can be listed. Built-ins come from a generated page (`make docs`), so that nothing heavy is imported."""
+    import json
+    from importlib.metadata import entry_points
+    from importlib.resources import files
+
+    known: dict[str, Any] = json.loads(files("wholetext.metrics").joinpath("catalogue.json").read_text("utf-8"))
+    for point in entry_points(group="wholetext.metrics"):
+        if point.name not in known["metrics"]:
+            known["metrics"][point.name] = _entry(point.name)
+    return known
+
+
+def built_in() -> dict[str, Any]:
+    """The generated page: every built-in metric, alias and view, from the code itself."""
+    from wholetext.registry import ALIASES, BUILTIN
+    from wholetext.views import VIEWS
+
+    return {
+        "metrics": {name: _entry(name) for name in BUILTIN},
+        "aliases": dict(ALIASES),
+        "views": {name: (kind.__doc__ or "").splitlines()[0].replace("``", "") for name, kind in VIEWS.items()},
+    }
+
+
+def _entry(name: str) -> dict[str, Any]:
+    from wholetext.registry import metric_class
+
+    one = metric_class(name)()
+    return {
+        "summary": one.summary, "needs": sorted(one.needs), "wants": sorted(one.wants - one.needs),
+        "higher_is_better": one.higher_is_better, "range": [str(bound) for bound in one.range], "view": one.view,
+        "outputs": [*one.outputs],
+    }

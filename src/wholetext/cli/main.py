@@ -15,9 +15,14 @@ from wholetext.errors import WholetextError
 VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
+    "explain": "wholetext.cli.explain",
     "plan": "wholetext.cli.plan",
+    "sweep": "wholetext.cli.sweep",
+    "features": "wholetext.cli.features",
+    "contrast": "wholetext.cli.contrast",
     "list": "wholetext.cli.list",
     "show": "wholetext.cli.show",
+    "models": "wholetext.cli.models",
     "cache": "wholetext.cli.cache",
     "demo": "wholetext.cli.demo",
 }

@@ -12,21 +12,34 @@ from wholetext.cli import inputs
 if TYPE_CHECKING:
     from wholetext.evaluate import Options, Progress
 
+
+def int_or_none(text: str) -> int | None:
+    """An integer, or ``none`` for draws that differ each time: what sacreBLEU takes as SACREBLEU_SEED."""
+    return None if str(text).lower() == "none" else int(text)
+
+
 Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="How to print.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder for compare, explain and report.")]
 Baseline = Annotated[str | None, typer.Option("--baseline", help="Compare with this system (the best by default).")]
 Resample = Annotated[
     Literal["documents", "segments"], typer.Option("--resample", help="What the significance test draws.")
 ]
-Test = Annotated[Literal["randomization", "bootstrap"], typer.Option("--test", help="The paired test.")]
+Test = Annotated[
+    Literal["randomization", "bootstrap", "bootstrap-centred"], typer.Option("--test", help="The paired test.")
+]
 Draws = Annotated[int | None, typer.Option("--draws", min=1, help="Trials of the test (10,000, or 1,000 resamples).")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of all draws.", envvar="SACREBLEU_SEED")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", help="Seed of all draws; none draws anew.", envvar="SACREBLEU_SEED", parser=int_or_none,
+                 metavar="INT|none"),
+]
 Alpha = Annotated[float, typer.Option("--alpha", help="Level of significance.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
 Dtype = Annotated[Literal["fp32", "bf16", "fp16", "int8"], typer.Option("--dtype", help="Precision of models.")]
 BatchTokens = Annotated[int, typer.Option("--batch-tokens", min=1, help="Tokens a model sees at a time.")]
 Overflow = Annotated[Literal["warn", "error"], typer.Option("--overflow", help="What to do when text is too long.")]
+NoFlags = Annotated[bool, typer.Option("--no-flags", help="Do not look for degenerate output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")]
 
 
@@ -55,6 +68,7 @@ def score(
     dtype: Dtype = "fp32",
     batch_tokens: BatchTokens = 1024,
     overflow: Overflow = "warn",
+    no_flags: NoFlags = False,
     quiet: Quiet = False,
 ) -> None:
     """Score systems on whole documents: a table with intervals and significance, and a run folder (--out)."""
@@ -62,7 +76,8 @@ def score(
 
     chosen = inputs.Chosen(langs, system, ref, reader)
     loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
-    options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens, overflow=overflow)
+    options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens, overflow=overflow,
+                      flags=not no_flags)
     significance = {"test": test, "unit": "doc" if resample == "documents" else "segment", "draws": draws,
                     "seed": seed, "alpha": alpha}
     run(loaded, metric, options, Presentation(out, format, baseline, significance, quiet))

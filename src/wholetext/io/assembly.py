@@ -46,10 +46,12 @@ def pair(langs: Langs) -> tuple[str, str]:
     """``"de-en"`` or ``("de", "en")`` → ``("de", "en")``; None → two unknown languages."""
     if langs is None:
         return ("", "")
-    codes = tuple(langs.split("-", 1)) if isinstance(langs, str) else tuple(langs)
-    if len(codes) != 2 or not all(isinstance(code, str) and code.strip() for code in codes):
+    if not isinstance(langs, str):
+        return langs
+    src, _, target = (code.strip() for code in langs.partition("-"))
+    if not src or not target:
         raise InputError(f"a language pair is written like de-en, not {langs!r}")
-    return (codes[0].strip(), codes[1].strip())
+    return (src, target)
 
 
 def same_language(wanted: str, found: str) -> bool:
@@ -82,12 +84,13 @@ def _check_documents(corpus: Corpus, where: str) -> list[str]:
     if not corpus.docs:
         raise InputError("there is no text here", where=where, next="check that this is the file you meant")
     seen: set[str] = set()
+    bare = all(doc.src is None and not doc.refs for doc in corpus.docs)  # outputs alone
     for doc in corpus.docs:
         if doc.id in seen:
             raise InputError(f"document id {doc.id!r} is used twice", where=where, next="give each document its own id")
         seen.add(doc.id)
-        if len(doc) == 0 and (doc.src is not None or doc.refs):
-            raise InputError(f"document {doc.id!r} is empty: it has no segments", where=where,
+        if len(doc) == 0 and not bare:
+            raise InputError(f"document {doc.id!r} is empty: it has no segments of source or reference", where=where,
                              next="leave the document out, or give it its segments")
         for name, segments in doc.refs.items():
             if len(segments) != len(doc):

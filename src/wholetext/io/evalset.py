@@ -159,7 +159,7 @@ def _listed(folder: Path, prefix: str) -> dict[str, Path]:
                 raise InputError(f"two files hold {name!r}: {found[name].name} and {entry.name}", where=str(folder),
                                  next="keep one of them")
             found[name] = entry
-    return found
+    return dict(sorted(found.items()))
 
 
 def _find(path: Path) -> Path | None:

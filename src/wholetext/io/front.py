@@ -104,7 +104,7 @@ def _parallel(loaded: Loaded, texts: list[str], where: str, system: str) -> Outp
     docs = loaded.corpus.docs
     wanted = sum(len(doc) for doc in docs)
     if len(texts) != wanted:
-        raise AlignmentError(f"the corpus has {wanted} segments but {where} has {len(texts)} lines", where=where,
+        raise AlignmentError(f"this has {len(texts)} lines, but the corpus has {wanted} segments", where=where,
                              next="write one line per segment; outputs with other sentence breaks go in JSONL")
     start, cut = 0, {}
     for doc in docs:

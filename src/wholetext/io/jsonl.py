@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TextIO
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Langs, Loaded, assemble, pair, same_language
-from wholetext.io.json_record import Record, Text, parse
+from wholetext.io.json_record import Parser, Record, Text
 from wholetext.io.records import Table
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.types import Corpus, Document, Output
+
+_NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read JSONL; of a file with several language pairs, ``langs`` says which (``en-de`` also finds en-de_DE)."""
     chosen = _Languages(langs, file.name)
     gathered: _Segments | _Documents | None = None
-    corpus = ""
-    unused: dict[str, None] = {}
-    for record in _records(file):
+    corpus, parser = "", Parser(file.name)
+    for record in _records(file, parser):
         corpus = corpus or record.corpus
         if not chosen.wants(record) or (record.empty and record.line == 1):
             continue
-        unused.update(dict.fromkeys(record.unused))
         if record.empty:
             raise InputError("there is no text in this line", where=at(file.name, record.line),
                              next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)")
@@ -36,7 +37,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     found = chosen.settled()
     if gathered is None:
         raise InputError("there is no text here", where=file.name, next="check that this is the file you meant")
-    notes = [f"keys not used: {', '.join(unused)}"] if unused else []
+    notes = [f"keys not used: {', '.join(parser.unused)}"] if parser.unused else []
     return gathered.loaded(corpus or stem(file.name), found, notes, frozenset(chosen.others))
 
 
@@ -47,7 +48,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
 
     def line(value: dict[str, object], number: int) -> str:
         text = json.dumps(value, ensure_ascii=False)
-        return clean(text, at(name, number)) if "\\u0000" not in text else clean("\0", at(name, number))
+        return clean("\0" if _NUL.search(text) else text, at(name, number))
 
     def lines(out: TextIO) -> None:
         out.write(line({"corpus": corpus.id, "langs": list(corpus.langs)}, 1) + "\n")
@@ -59,7 +60,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
     write_text(path, lines)
 
 
-def _records(file: TextFile) -> Iterator[Record]:
+def _records(file: TextFile, parser: Parser) -> Iterator[Record]:
     blank = 0
     for number, line in enumerate(file.lines(), 1):
         if not line.strip():
@@ -67,7 +68,7 @@ def _records(file: TextFile) -> Iterator[Record]:
             continue
         if blank:
             raise InputError("this line is blank", where=at(file.name, blank), next="write one JSON object per line")
-        yield parse(line, number, file.name)
+        yield parser.parse(line, number)
 
 
 class _Languages:
@@ -110,37 +111,36 @@ class _Segments:
         self.table.refs.update((name, []) for name in first.refs)
         self.table.hyps.update((name if not first.system else "", []) for name in first.outputs)
         self.table.metas.update((key, []) for key in first.meta)
-        self.said = self._says(first)
-
-    def _says(self, record: Record) -> dict[str, bool]:
-        names = [f"reference {name!r}" for name in record.refs]
-        if not record.system:
-            names += [f"output of {name!r}" if name else "output" for name in record.outputs]
-        facts = {"document id": record.doc, "source": record.src is not None, "system": record.system}
-        return {**{what: True for what, there in facts.items() if there}, **dict.fromkeys(names, True)}
+        self.shape = _shape(first)
 
     def add(self, record: Record) -> None:
-        where = at(self.where, record.line)
-        says = self._says(record)
-        if says != self.said:
-            lacks = [what for what in self.said if what not in says]
-            what = f"has no {lacks[0]}" if lacks else f"has a {next(w for w in says if w not in self.said)}"
-            raise AlignmentError(f"this line {what}, unlike line {self.first.line}", where=where,
-                                 next="every segment needs the same source, references and outputs")
+        if record.whole or _shape(record) != self.shape:
+            raise self._misfit(record)
         self.lines.append(record.line)
         table = self.table
         if record.doc:
             table.docs.append(record.doc)
         if record.src is not None:
-            table.src.append(_segment(record.src, where))
+            table.src.append(record.src)  # type: ignore[arg-type]  # not a whole document, so a string
         for name, text in record.refs.items():
-            table.refs[name].append(_segment(text, where))
+            table.refs[name].append(text)  # type: ignore[arg-type]
         if record.system:
             table.systems.append(record.system)
         for name, text in record.outputs.items():
-            table.hyps["" if record.system else name].append(_segment(text, where))
+            table.hyps["" if record.system else name].append(text)  # type: ignore[arg-type]
         for key, values in table.metas.items():
             values.append(record.meta.get(key, ""))
+
+    def _misfit(self, record: Record) -> InputError:
+        where = at(self.where, record.line)
+        if record.whole:
+            return InputError("this line is a document, but the first line is a segment", where=where,
+                              next="write one document per line, or one segment per line")
+        mine, wanted = _says(record), _says(self.first)
+        lacks = [what for what in wanted if what not in mine]
+        what = f"has no {lacks[0]}" if lacks else f"has a {next(what for what in mine if what not in wanted)}"
+        return AlignmentError(f"this line {what}, unlike line {self.first.line}", where=where,
+                              next="every segment needs the same source, references and outputs")
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str], others: frozenset[str]) -> Loaded:
         if "" in self.table.hyps:
@@ -148,11 +148,17 @@ class _Segments:
         return replace(self.table.loaded(corpus, langs, notes), others=others)
 
 
-def _segment(text: Text, where: str) -> str:
-    if isinstance(text, str):
-        return text
-    raise InputError("this line is a document, but the first line is a segment", where=where,
-                     next="write one document per line, or one segment per line")
+def _shape(record: Record) -> tuple[object, ...]:
+    """What a line has, in the quick form."""
+    outputs = () if record.system else record.outputs.keys()
+    return (bool(record.doc), record.src is None, record.refs.keys(), bool(record.system), outputs)
+
+
+def _says(record: Record) -> list[str]:
+    """What a line has, in words."""
+    facts = {"document id": record.doc, "source": record.src is not None, "system": record.system}
+    names = [what for what, there in facts.items() if there] + [f"reference {name!r}" for name in record.refs]
+    return names if record.system else names + [f"output of {name!r}" if name else "output" for name in record.outputs]
 
 
 class _Documents:

@@ -62,7 +62,7 @@ def _compare_docs(columns: Columns, runs: Sequence[Run], where: str) -> None:
     length, ids = columns.length(), runs[-1].stop if runs else 0
     if ids != length:
         first = columns.all()[0].where
-        raise AlignmentError(f"{first} has {length} lines but {where} has {ids} document ids",
+        raise AlignmentError(f"this has {ids} document ids, but {first} has {length} lines",
                              where=at(where, min(ids, length) + 1), next="give one document id per line of text")
 
 
@@ -105,9 +105,8 @@ def _by_blank_lines(columns: Columns, notes: Sequence[str], langs: Langs) -> Loa
     parts = [_split(column) for column in columns.all()]
     for column, docs in zip(columns.all(), parts):
         if len(docs) != len(parts[0]):
-            raise AlignmentError(f"{first.where} has {len(parts[0])} documents (between blank lines) "
-                                 f"but {column.where} has {len(docs)}",
-                                 where=column.where, next=_diverging(parts[0], docs))
+            raise AlignmentError(f"this has {len(docs)} documents (between blank lines), but {first.where} has "
+                                 f"{len(parts[0])}", where=column.where, next=_diverging(parts[0], docs))
     ids = [f"doc{i}" for i in range(1, len(parts[0]) + 1)]
     skip = 1 if columns.src else 0
     refs = {column.name: docs for column, docs in zip(columns.refs, parts[skip:])}

@@ -57,7 +57,7 @@ def _files(name: str, lp: str) -> dict[str, str]:
         files = dict(zip(dataset.fieldnames(lp), map(str, dataset.get_files(lp))))
         refs = {str(path) for path in dataset.get_reference_files(lp)}
     except (Exception, SystemExit) as error:  # sacrebleu exits, asserts, or passes on what network and tarfile say
-        raise InputError(f"sacrebleu could not fetch test set {name} {lp}: {error or type(error).__name__}",
+        raise InputError(f"sacrebleu could not fetch test set {name} {lp}: {str(error) or type(error).__name__}",
                          next="without a network here, fetch it elsewhere and copy ~/.sacrebleu: "
                               f"sacrebleu -t {name} -l {lp} --echo src") from None
     return {field: path for field, path in files.items() if not field.startswith("ref") or path in refs}

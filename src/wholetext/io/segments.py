@@ -56,7 +56,7 @@ class Columns:
         for other in others:
             if len(other.texts) != len(first.texts):
                 raise AlignmentError(
-                    f"{first.where} has {len(first.texts)} lines but {other.where} has {len(other.texts)}",
+                    f"this has {len(other.texts)} lines, but {first.where} has {len(first.texts)}",
                     where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
                     next="the files must be parallel, line by line; for outputs with other sentence breaks put "
                          "blank lines between the documents of every file, or give JSONL")

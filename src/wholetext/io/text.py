@@ -9,7 +9,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
@@ -138,7 +138,8 @@ def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
     except OSError as error:
         raise InputError(f"cannot write this file: {error.strerror or error}", where=os.fspath(path)) from error
     finally:
-        half.unlink(missing_ok=True)
+        with suppress(OSError):
+            half.unlink()
 
 
 def _plain(path: FilePath) -> io.BufferedReader:

@@ -166,7 +166,7 @@ class _Handler:
         if tag == "ref":
             name = f"ref{name}" if len(name) < 2 else name  # translator="A" is what EvalSets call refA
         if any((text.kind, text.name) == (tag, name) for text in doc.texts):
-            raise self._fail(f"document {doc.id!r} has two <{tag}> {name!r}".rstrip(" '"), "keep one of them")
+            raise self._fail(f"document {doc.id!r} has two <{tag}> {name}".rstrip(), "keep one of them")
         lang = given.get("lang") or given.get("language", "")
         self._text = _Text(tag, name, lang, self.parser.CurrentLineNumber)
         doc.texts.append(self._text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -14,10 +14,12 @@ from wholetext.metrics.blonde_counts import CATEGORIES, DISCOURSE, NGRAMS, Colum
 from wholetext.metrics.blonde_scores import Recipe, Smoothing
 from wholetext.metrics.blonde_units import Lines, Reader
 from wholetext.text.analysis import Analyser, analyser_for
-from wholetext.text.annotation_files import file_mark, read_annotations, read_names
+from wholetext.text.annotation_files import Checkpoints, file_mark, read_annotations, read_names
 from wholetext.text.categories import Profile, Table, load_table
 from wholetext.text.occurrences import Finder, layers_for
 from wholetext.types import FloatArray, Metric, Request, Run, View
+
+NOTHING = "neither output nor reference has anything that it counts"
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Blonde(Metric):
 
     def facts(self) -> Mapping[str, str]:
         table = self._table
-        facts = {"tagger": self._analyser().id, "table": table.id, "origin": table.origin, "references": "max"}
+        facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max"}
         facts |= {"annotations": file_mark(self.annotations)} if self.annotations else {}
         return facts | ({"names": file_mark(self.names)} if self.names else {})
 
@@ -83,8 +85,8 @@ class Blonde(Metric):
         texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
         segments = list(dict.fromkeys(part.lower() if self.lowercase else part for parts in texts for part in parts))
         analyses = dict(zip(segments, run.map(analyser, segments)))
-        lines = Lines(run.survey or (), read_annotations(self.annotations) if self.annotations else (),
-                      read_names(self.names) if self.names else ())
+        lines = Lines(run.survey or (), self._file(run, self.annotations, read_annotations),
+                      self._file(run, self.names, read_names))
         reader = Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
                         by_document=self.clip_scope == "document", lowercase=self.lowercase)
         columns = Columns({name: i for i, name in enumerate(self._features)}, self._weights)
@@ -93,6 +95,9 @@ class Blonde(Metric):
             pairs = reader.pairs(request)
             stats[index] = columns.count(pairs)
             run.detail(index, blonde=columns.spans(pairs))
+            if not columns.comparable(stats[index], self.factors):
+                run.detail(index, reason=NOTHING)
+                run.warn(f"{self.name}: a text is not scored, because {NOTHING}")
         return stats
 
     def reduce(self, totals: FloatArray) -> FloatArray:
@@ -130,6 +135,9 @@ class Blonde(Metric):
         if any(not 0 <= value < float("inf") for value in weights.values()):
             raise SpecError("a weight is not a number from 0 up", next='write weights="neuter=1,tense=2"')
         return weights
+
+    def _file(self, run: Run, name: str, read: Callable[[str], Sequence[Checkpoints]]) -> Sequence[Checkpoints]:
+        return run.resource(("annotation file", name, file_mark(name)), lambda: read(name)) if name else ()
 
     def _analyser(self) -> Analyser:
         return analyser_for(self._table.language, self.tagger, layers_for(self._table))

@@ -79,25 +79,35 @@ class Columns:
                 stats[len(DISCOURSE) + order] += (match, needs_grams.total(), has_grams.total())
         return stats.reshape(-1)
 
+    def comparable(self, stats: FloatArray, categories: Sequence[str]) -> bool:
+        """Whether either side has anything in these categories; the score is undefined where not."""
+        return any(stats[3 * CATEGORIES.index(name) :][:3].any() for name in categories)
+
     def spans(self, pairs: Sequence[tuple[Unit, Sequence[Unit]]]) -> dict[str, Any]:
         """``[segment, start, end, category, feature, matched]`` of the output (hyp) and of each reference (refs)."""
         refs = max((len(refs) for _, refs in pairs), default=0)
         shown: dict[str, Any] = {"hyp": [], "refs": [[] for _ in range(refs)]}
         for hyp, units in pairs:
-            shown["hyp"] += self._marked(hyp, _maximum([unit.counts for unit in units]))
+            shown["hyp"] += self._marked(hyp, units)
             for rows, unit in zip(shown["refs"], units):
-                rows += self._marked(unit, hyp.counts)
+                rows += self._marked(unit, [hyp])
         return shown
 
-    def _marked(self, unit: Unit, other: Counter[Key]) -> Iterator[list[Any]]:
-        """The first occurrences of a kind are the matched ones, as many as the other side has."""
-        left = Counter(other)
-        for segment, one in unit.found:
-            if self.weights.get(one.feature, 1.0) == 0:
-                continue
-            matched = left[one[:3]] > 0
-            left[one[:3]] -= 1
-            yield [segment, one.start, one.end, one.category, one.feature, int(matched)]
+    def _marked(self, unit: Unit, others: Sequence[Unit]) -> Iterator[list[Any]]:
+        """As many of a kind are matched as the other side has: those with the same words first, then from the left."""
+        left = Counter(_maximum([other.counts for other in others]))
+        same = Counter(_maximum([Counter((*one[:3], one.word) for _, one in other.found) for other in others]))
+        matched = set()
+        for by_word in (True, False):
+            for place, (_, one) in enumerate(unit.found):
+                kind, named = one[:3], (*one[:3], one.word)
+                if place not in matched and left[kind] > 0 and (not by_word or same[named] > 0):
+                    matched.add(place)
+                    left[kind] -= 1
+                    same[named] -= 1
+        for place, (segment, one) in enumerate(unit.found):
+            if self.weights.get(one.feature, 1.0) > 0:
+                yield [segment, one.start, one.end, one.category, one.feature, int(place in matched)]
 
 
 def _maximum(counters: Sequence[Counter[Any]]) -> Counter[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, get_args
@@ -13,7 +13,7 @@ import numpy as np
 from wholetext.errors import MetricError, did_you_mean
 from wholetext.stats.clusters import cluster_ranks
 from wholetext.stats.lineup import Lineup, Unit, line_up
-from wholetext.stats.multiple import holm
+from wholetext.stats.multiple import holm, holm_levels
 from wholetext.stats.power import Power, few_documents, power, standard_error
 from wholetext.stats.resample import (
     RESAMPLES,
@@ -44,7 +44,7 @@ class Standing:
     p_holm: float  # corrected for every comparison that was made
     rank: int | None  # cluster: systems of one rank are not told apart
     verdict: Verdict  # "open": these documents do not settle it
-    power: Power | None  # None for the baseline
+    power: Power | None  # at the level that the correction leaves; None for the baseline
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +104,21 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
     base = _index(lineup.names, baseline)
     samples = bootstrap(lineup.units, lineup.score, plan.resamples, seed)
     p = _all_pairs(lineup, samples, plan)
-    corrected = _holm_pairs(p)
-    adjusted = corrected[base] if baseline is None else holm(p[base])
+    corrected, levels = _over_pairs(holm, p), _over_pairs(lambda pairs: holm_levels(pairs, alpha), p)
+    adjusted, level = corrected[base], levels[base]
+    if baseline is not None:
+        adjusted, level = holm(p[base]), holm_levels(p[base], alpha)
+    tested = _Tested(p[base], adjusted, level, cluster_ranks(corrected, alpha))
     first = next(iter(scores.values()))
     return Comparison(
         metric=first.metric,
         output=output or first.outputs[0],
         higher_is_better=lineup.higher_is_better,
         baseline=lineup.names[base],
-        standings=_standings(lineup, base, samples, (p[base], adjusted, cluster_ranks(corrected, alpha)), alpha),
+        standings=_standings(lineup, base, samples, tested, alpha),
         p=p,
         signature=plan.signature(len(lineup.units[0])),
-        warnings=_warnings(lineup, samples, plan),
+        warnings=_warnings(first.metric, lineup, samples, plan),
     )
 
 
@@ -163,8 +166,9 @@ def _all_pairs(lineup: Lineup, samples: FloatArray, plan: _Plan) -> FloatArray:
     return _square(values, len(lineup.names))
 
 
-def _holm_pairs(p: FloatArray) -> FloatArray:
-    return _square(holm(p[np.triu_indices(len(p), 1)]), len(p))
+def _over_pairs(correct: Callable[[FloatArray], FloatArray], p: FloatArray) -> FloatArray:
+    """(systems, systems) a correction over every pair once."""
+    return _square(correct(p[np.triu_indices(len(p), 1)]), len(p))
 
 
 def _square(values: FloatArray, size: int) -> FloatArray:
@@ -176,26 +180,38 @@ def _square(values: FloatArray, size: int) -> FloatArray:
 # ---------------------------------------------------------------- outcome
 
 
-def _standings(lineup: Lineup, base: int, samples: FloatArray, tested: tuple[FloatArray, FloatArray, list[int]],
-               alpha: float) -> tuple[Standing, ...]:
-    p, adjusted, ranks = tested
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """Per system, against the baseline."""
+
+    p: FloatArray
+    p_holm: FloatArray
+    level: FloatArray  # the level that the correction left for this comparison
+    rank: list[int]
+
+
+def _standings(lineup: Lineup, base: int, samples: FloatArray, tested: _Tested, alpha: float) -> tuple[Standing, ...]:
     standings = []
     for i, name in enumerate(lineup.names):
         delta = float(lineup.observed[i] - lineup.observed[base])
-        hint = power(lineup.documents[i], lineup.documents[base], lineup.score, alpha) if i != base else None
+        p_holm = float(tested.p_holm[i])
         standings.append(Standing(
             system=name,
             score=float(lineup.observed[i]),
             interval=interval(samples[i]),
             delta=delta,
             delta_interval=interval(samples[i] - samples[base]),
-            p=float(p[i]),
-            p_holm=float(adjusted[i]),
-            rank=ranks[i] if np.isfinite(lineup.observed[i]) else None,
-            verdict="baseline" if i == base else _verdict(delta, float(adjusted[i]), alpha, lineup.higher_is_better),
-            power=hint,
+            p=float(tested.p[i]),
+            p_holm=p_holm,
+            rank=tested.rank[i] if np.isfinite(lineup.observed[i]) else None,
+            verdict="baseline" if i == base else _verdict(delta, p_holm, alpha, lineup.higher_is_better),
+            power=None if i == base else _power(lineup, i, base, tested.level[i]),
         ))
     return tuple(standings)
+
+
+def _power(lineup: Lineup, i: int, base: int, level: float) -> Power:
+    return power(lineup.documents[i], lineup.documents[base], lineup.score, float(level))
 
 
 def _verdict(delta: float, p: float, alpha: float, higher_is_better: bool) -> Verdict:
@@ -204,13 +220,13 @@ def _verdict(delta: float, p: float, alpha: float, higher_is_better: bool) -> Ve
     return "better" if (delta > 0) == higher_is_better else "worse"
 
 
-def _warnings(lineup: Lineup, samples: FloatArray, plan: _Plan) -> tuple[str, ...]:
+def _warnings(metric: str, lineup: Lineup, samples: FloatArray, plan: _Plan) -> tuple[str, ...]:
     warnings = [
-        f"{name} has no defined score: it is not ranked"
+        f"{metric}: {name} has no defined score and is not ranked"
         for name, value in zip(lineup.names, lineup.observed) if np.isnan(value)
     ]
     warnings += [
-        f"{name}: {undefined} of {samples.shape[1]} resampled scores are undefined and left out of its interval"
+        f"{metric}: {undefined} of {samples.shape[1]} resampled scores of {name} are undefined and left out"
         for name, value, undefined in zip(lineup.names, lineup.observed, np.isnan(samples).sum(axis=1))
         if undefined and not np.isnan(value)
     ]
@@ -225,7 +241,7 @@ def _warnings(lineup: Lineup, samples: FloatArray, plan: _Plan) -> tuple[str, ..
     if plan.unit == "segment" and documents > 1:
         factor = standard_error(lineup.documents[0], lineup.score) / standard_error(lineup.units[0], lineup.score)
         warnings.append(
-            "segments were resampled as if they were independent"
+            f"{metric}: segments were resampled as if they were independent"
             + (f"; by document the standard error of {lineup.names[0]} is {factor:.2f} times as large"
                if np.isfinite(factor) else "")
         )

@@ -20,3 +20,10 @@ def holm(p: FloatArray) -> FloatArray:
     factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors)) if len(order) else []
     return adjusted
+
+
+def holm_levels(p: FloatArray, alpha: float = 0.05) -> FloatArray:
+    """The level at which Holm's procedure judges each p-value: α over the number of p-values that are no smaller."""
+    values = np.asarray(p, dtype=np.float64)
+    order = np.sort(values[~np.isnan(values)])
+    return np.where(np.isnan(values), np.nan, alpha / np.maximum(len(order) - np.searchsorted(order, values), 1))

@@ -55,7 +55,7 @@ def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power
     delta, tiny = abs(first - second), ROUNDING * max(abs(first), abs(second))
     spread = influence(a, score) - influence(b, score)
     spread = spread[np.isfinite(spread)]
-    if len(spread) < 2 or not np.isfinite(delta):
+    if len(spread) < 2 or not np.isfinite(delta) or not 0 < alpha < 1:
         return Power(count, np.nan, np.nan, alpha, power)
     reach, margin = _quantiles(alpha, power)
     s = float(spread.std(ddof=1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from wholetext.errors import InputError
@@ -18,7 +17,6 @@ _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
 
 
-@lru_cache(maxsize=8)
 def read_annotations(name: str) -> tuple[Checkpoints, ...]:
     """``MT sentence<TAB>1,reference phrase, MT phrase <pos/…>;…<TAB>3,…``: the reference phrases, by category."""
     return tuple(_annotation(line) for line in _lines(name))
@@ -37,7 +35,6 @@ def _annotation(line: str) -> Checkpoints:
     return found
 
 
-@lru_cache(maxsize=8)
 def read_names(name: str) -> tuple[Checkpoints, ...]:
     """``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``: the names of the reference segment with their counts."""
     return tuple(_names(line, f"{name}:{number}") for number, line in enumerate(_lines(name), 1))

@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -40,10 +40,10 @@ class Table:
     possessive: tuple[str, ...]  # endings that are no part of a name
     weights: Mapping[str, float]  # feature → weight where it is not 1
 
-    @property
-    def longest(self) -> int:
-        """Characters of the longest marker."""
-        return max(map(len, self.markers), default=0)
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """Every string that some marker begins with, the whole marker included."""
+        return frozenset(phrase[:end] for phrase in self.markers for end in range(1, len(phrase) + 1))
 
 
 def languages() -> tuple[str, ...]:
@@ -52,7 +52,6 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))
 
 
-@lru_cache(maxsize=64)
 def load_table(name: str, profile: Profile = "reference") -> Table:
     """The table of a language (``en``), or the one in a TOML file (``tables/ja.toml``)."""
     if name.endswith(".toml"):
@@ -61,6 +60,11 @@ def load_table(name: str, profile: Profile = "reference") -> Table:
             raise InputError("there is no such table", where=name, next=f"tables here: {', '.join(languages())}")
         data = path.read_bytes()
         return _table(_parse(data, name), profile, f"{path.name}-{hashlib.blake2b(data, digest_size=4).hexdigest()}")
+    return _own_table(name, profile)
+
+
+@lru_cache(maxsize=64)
+def _own_table(name: str, profile: Profile) -> Table:
     if name not in languages():
         raise SpecError(f"there is no category table for the language {name!r}",
                         next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)")

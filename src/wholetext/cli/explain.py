@@ -1,0 +1,141 @@
+"""`wholetext explain`: which spans of a document matched, are missing or are extra, system beside reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wholetext.cli import inputs
+
+if TYPE_CHECKING:
+    from wholetext.metrics.blonde_spans import Compared
+    from wholetext.results import Results
+    from wholetext.types import Scores
+
+Doc = Annotated[str | None, typer.Option("--doc", help="Which document (the lowest-scored by default).")]
+System = Annotated[str | None, typer.Option("--system", help="Which system; needed where there are several.")]
+Metric = Annotated[
+    str | None, typer.Option("-m", "--metric", help="blonde, d-blonde or blonde-plus (the run's first by default).")
+]
+Ref = Annotated[str | None, typer.Option("--ref", help="Which reference to show (the first by default).")]
+All = Annotated[bool, typer.Option("--all", help="Show segments without fault too.")]
+
+
+def explain(
+    input: Annotated[str | None, typer.Argument(help="A run folder, or what `wholetext score` reads.")] = None,
+    doc: Doc = None,
+    system: System = None,
+    metric: Metric = None,
+    ref: Ref = None,
+    all_: All = False,
+    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    sources: inputs.Sources = None,
+    translations: inputs.Translations = None,
+    references: inputs.References = None,
+    docs: inputs.Docs = None,
+    langs: inputs.Langs = None,
+    reader: inputs.Reader = None,
+) -> None:
+    """Show what a discourse metric saw in one document: tenses, pronouns, entities and markers that match or do not."""
+    import json
+
+    if input is not None and (Path(input) / "run.json").exists():
+        from wholetext.evaluate import open_run
+
+        results = open_run(input)
+    else:
+        chosen = inputs.Chosen(langs, reader=reader)
+        results = _texts(inputs.load(input, (sources, translations, references, docs), chosen))
+    found = Explained(results, metric, system, doc, ref)
+    if json_:
+        print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
+    else:
+        from wholetext.cli.side_by_side import show
+
+        show(found, every=all_)
+
+
+def _texts(loaded: Any) -> Results:
+    """Texts that nothing has scored yet."""
+    from wholetext.results import Results
+
+    return Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
+
+
+class Explained:
+    """One document of one system under one metric."""
+
+    def __init__(
+        self, results: Results, metric: str | None, system: str | None, doc: str | None, ref: str | None
+    ) -> None:
+        from wholetext.metrics.blonde_spans import compared
+        from wholetext.registry import scorer
+
+        family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
+        self.results, self.spec = results, scorer(metric or (family or ["blonde"])[0]).spec
+        self.system = _choose("system", system, results.systems, only=True)
+        ids = [one.id for one in results.corpus.docs]
+        if doc is not None:
+            _choose("document", doc, ids)
+        self.scores = self._scores(doc)
+        self.doc = doc or self._lowest()
+        place = ids.index(self.doc)
+        refs = results.corpus.references
+        self.ref = _choose("reference", ref or refs[0] if refs else None, refs)
+        output = next(one for one in results.outputs if one.system == self.system)
+        row = self.scores.rows.of(self.scores.rows.docs.index(self.doc)).start
+        detail = self.scores.details[row] if self.scores.details else None
+        if not detail or "blonde" not in detail:
+            from wholetext.errors import MetricError
+
+            raise MetricError(f"{self.spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
+        texts = output.docs[self.doc], results.corpus.docs[place].refs[self.ref]
+        self.segments: tuple[Compared, ...] = compared(detail, *texts, which=refs.index(self.ref))
+        self.reason: str = detail.get("reason", "")
+
+    def _scores(self, doc: str | None) -> Scores:
+        """From the run where it has the metric, else computed now, for no more than is asked."""
+        from dataclasses import replace
+
+        from wholetext.evaluate import evaluate
+        from wholetext.registry import scorer
+
+        results = self.results
+        if self.spec in results.scores:
+            return results.scores[self.spec][self.system]
+        corpus = results.corpus
+        if doc is not None and not scorer(self.spec).metric.surveys:  # annotation files go by line: they need them all
+            corpus = replace(corpus, docs=tuple(one for one in corpus.docs if one.id == doc))
+        outputs = [output for output in results.outputs if output.system == self.system]
+        return evaluate(corpus, outputs, [self.spec]).scores[self.spec][self.system]
+
+    def _lowest(self) -> str:
+        import numpy as np
+
+        values = self.scores.at("doc")
+        return self.scores.rows.docs[int(np.nanargmin(values)) if not np.isnan(values).all() else 0]
+
+    def values(self) -> dict[str, float]:
+        """The document's outputs; undefined ones are NaN."""
+        row = self.scores.table("doc")[self.scores.rows.docs.index(self.doc)]
+        return dict(zip(self.scores.outputs, row.tolist()))
+
+    def as_json(self) -> dict[str, Any]:
+        scores = {name: None if value != value else value for name, value in self.values().items()}
+        return {"document": self.doc, "system": self.system, "reference": self.ref, "metric": self.spec,
+                "scores": scores, "reason": self.reason or None, "signature": str(self.scores.signature),
+                "segments": [segment.as_json() for segment in self.segments]}
+
+
+def _choose(what: str, name: str | None, known: Any, *, only: bool = False) -> str:
+    from wholetext.errors import InputError, did_you_mean
+
+    if name is None and only and len(known) == 1:
+        return str(known[0])
+    if name not in known:
+        said = f"there is no {what} {name!r}" if name else f"which {what}?"
+        shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
+        raise InputError(said, next=did_you_mean(name or "", list(known)) or f"{what}s: {shown or 'none'}")
+    return str(name)

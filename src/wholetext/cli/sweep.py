@@ -1,0 +1,145 @@
+"""`wholetext sweep`: one metric over context sizes with controls, or over windows and strides, as a grid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from wholetext.cli import inputs
+from wholetext.cli.score import BatchTokens, Device, Dtype, NoCache, Quiet
+
+if TYPE_CHECKING:
+    from wholetext.sweep import Sweep
+
+Metric = Annotated[str, typer.Option("-m", "--metric", help="The metric; its view is what the sweep varies.")]
+ContextSize = Annotated[int | None, typer.Option("--context", min=0, help="Context of 0 to this many segments.")]
+Hyp = Annotated[
+    list[str] | None, typer.Option("--hyp", help="Whose context the output reads: ref, own (both by default).")
+]
+Source = Annotated[
+    list[str] | None,
+    typer.Option("--source", help="Where context comes from: same; shuffled, other as controls (all by default)."),
+]
+Window = Annotated[int | None, typer.Option("--window", min=1, help="Windows of 1 to this many segments.")]
+Step = Annotated[list[int] | None, typer.Option("--step", min=1, help="Only these strides (all by default).")]
+Partial = Annotated[
+    Literal["drop", "include", "weighted"], typer.Option("--partial", help="What becomes of text that fills no window.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of shuffled and wrong-document context.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder, with the grid in it as grid.json.")]
+Format = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="How to print.")]
+
+
+def sweep(
+    input: inputs.Input = None,
+    sources: inputs.Sources = None,
+    translations: inputs.Translations = None,
+    references: inputs.References = None,
+    docs: inputs.Docs = None,
+    metric: Metric = "chrf",
+    context: ContextSize = None,
+    hyp: Hyp = None,
+    source: Source = None,
+    window: Window = None,
+    step: Step = None,
+    partial: Partial = "drop",
+    seed: Seed = 0,
+    langs: inputs.Langs = None,
+    test_set: inputs.TestSet = None,
+    reader: inputs.Reader = None,
+    system: inputs.Systems = None,
+    ref: inputs.RefNames = None,
+    out: Out = None,
+    format: Format = "table",
+    no_cache: NoCache = False,
+    device: Device = "auto",
+    dtype: Dtype = "fp32",
+    batch_tokens: BatchTokens = 1024,
+    quiet: Quiet = False,
+) -> None:
+    """Score systems over a grid of contexts (--context) or windows (--window); shared texts are encoded once."""
+    from dataclasses import replace
+
+    from wholetext.cli.score import progress_bar
+    from wholetext.evaluate import Options
+    from wholetext.sweep import HYP, SOURCE, Axes
+    from wholetext.sweep import sweep as run
+
+    loaded = inputs.load(
+        input, (sources, translations, references, docs), inputs.Chosen(langs, system, ref, reader), test_set
+    )
+    axes = Axes(context=context, hyp=tuple(hyp or HYP), source=tuple(source or SOURCE), window=window,
+                step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
+    options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    with progress_bar(quiet) as progress:
+        found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
+    if out is not None:
+        keep(found, out)
+    show(found, format, [*loaded.warnings, *found.results.warnings])
+
+
+def keep(found: Sweep, out: Path) -> None:
+    """A run folder like any other, and the grid beside it."""
+    import json
+
+    from wholetext.results import write_run
+
+    write_run(found.results, out)
+    (out / "grid.json").write_text(json.dumps(found.as_json(), ensure_ascii=False, indent=1), "utf-8")
+
+
+def show(found: Sweep, format: Literal["table", "json", "tsv"], notes: list[str]) -> None:
+    """Print the grid, one line per cell."""
+    import json
+
+    if format == "json":
+        print(json.dumps({**found.as_json(), "warnings": notes}, ensure_ascii=False, indent=1))
+        return
+    systems = list(found.results.systems)
+    head = [*found.axes, *systems, "dropped", "context cut", "text cut"]
+    if format == "tsv":
+        print("\t".join(head))
+        for cell in found.cells:
+            scores = [repr(cell.scores[name].score) if cell.scores else "nan" for name in systems]
+            shares = [repr(share) for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
+            print("\t".join([*(str(value) for value in cell.settings.values()), *scores, *shares]))
+        return
+    _table(found, head, notes)
+
+
+def _table(found: Sweep, head: list[str], notes: list[str]) -> None:
+    import math
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from wholetext.cli.tables import number
+
+    systems = found.results.systems
+    values = [cell.scores[name].score for cell in found.cells if cell.scores for name in systems]
+    places = 2 if max((abs(value) for value in values if math.isfinite(value)), default=0.0) >= 2 else 4
+    wide = Console()
+    console = wide if wide.is_terminal else Console(width=max(80, 14 * len(head)))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in head:
+        table.add_column(Text(name), justify="right", overflow="fold")
+    for cell in found.cells:
+        scores = [number(cell.scores[name].score if cell.scores else math.nan, places) for name in systems]
+        shares = [_percent(share) for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
+        table.add_row(*(Text(str(value)) for value in cell.settings.values()), *scores, *shares)
+    console.print(Text(f"{found.metric} {'↑' if found.higher_is_better else '↓'}", style="bold"))
+    console.print(table)
+    corpus = found.results.corpus
+    console.print(Text(
+        f"\n{len(corpus)} documents, {sum(map(len, corpus.docs))} segments, {'-'.join(corpus.langs)}. dropped: "
+        "segments in no row; context cut, text cut: rows that lost context or scored text to the model's limit.",
+        style="dim"))
+    for note in notes:
+        console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else f"{100 * share:.1f} %"

@@ -1,0 +1,123 @@
+"""Accuracy on a contrastive set: overall and by group, with binomial intervals, and two metrics against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from wholetext.errors import MetricError
+from wholetext.meta.contrast.decisions import BoolArray, Decisions
+from wholetext.meta.contrast.items import Item
+
+Split = Literal["distance", "flag"]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How many items of a group were decided correctly; ties and undefined scores count as errors and are told."""
+
+    group: str
+    total: int
+    correct: int
+    ties: int
+    undefined: int
+    low: float  # Wilson's 95 % interval of the accuracy
+    high: float
+
+    @property
+    def accuracy(self) -> float:
+        return self.correct / self.total if self.total else float("nan")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """McNemar's exact test of two metrics on the same items."""
+
+    first: str
+    second: str
+    only_first: int  # items that only the first metric decides correctly
+    only_second: int
+    p: float
+
+
+def overall(decisions: Decisions) -> Accuracy:
+    """Accuracy over all items."""
+    return _accuracy("all", decisions, np.ones(len(decisions.set), dtype=bool))
+
+
+def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Accuracy]]:
+    """Kind of grouping → accuracy of each group: intra/inter, type, distance, category, and whole blocks."""
+    items = decisions.set.items
+    kinds = {
+        "sentence": [_inside(item, split) for item in items],
+        "type": [item.type for item in items],
+        "distance": [_distance(item.distance) for item in items],
+        "category": [item.category for item in items],
+    }
+    found = {}
+    for kind, names in kinds.items():
+        distinct = sorted(set(names), key=lambda name: (name == "unknown", name == ">3", name))
+        if len(distinct) > 1 or (distinct and distinct[0] not in ("", "unknown")):
+            found[kind] = [_accuracy(name or "unknown", decisions, np.array([one == name for one in names]))
+                           for name in distinct]
+    blocks = _blocks(decisions)
+    return {**found, "block": [blocks]} if blocks.total else found
+
+
+def compare(first: Decisions, second: Decisions) -> Comparison:
+    """Whether two metrics differ on the same items (McNemar 1947, exact two-sided)."""
+    from scipy.stats import binomtest
+
+    if first.set.items != second.set.items:
+        raise MetricError(f"{first.metric} and {second.metric} were not decided on the same items")
+    only_first = int((first.correct & ~second.correct).sum())
+    only_second = int((second.correct & ~first.correct).sum())
+    apart = only_first + only_second
+    p = float(binomtest(only_first, apart).pvalue) if apart else 1.0
+    return Comparison(first.metric, second.metric, only_first, only_second, p)
+
+
+def _inside(item: Item, split: Split) -> str:
+    if split == "flag":
+        return {True: "intra", False: "inter", None: "unknown"}[item.intra]
+    return "unknown" if item.distance is None else "intra" if item.distance == 0 else "inter"
+
+
+def _distance(distance: int | None) -> str:
+    return "unknown" if distance is None else ">3" if distance > 3 else str(distance)
+
+
+def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> Accuracy:
+    correct = int(decisions.correct[chosen].sum())
+    total = int(chosen.sum())
+    low, high = wilson(correct, total)
+    ties, undefined = (int(which[chosen].sum()) for which in (decisions.tied, decisions.undefined))
+    return Accuracy(name, total, correct, ties, undefined, low, high)
+
+
+def _blocks(decisions: Decisions) -> Accuracy:
+    """Blocks of which every item was decided correctly."""
+    right: dict[str, bool] = {}
+    for item, correct in zip(decisions.set.items, decisions.correct):
+        if item.block:
+            right[item.block] = right.get(item.block, True) and bool(correct)
+    return _counted("whole blocks", right.values())
+
+
+def _counted(name: str, right: Iterable[bool]) -> Accuracy:
+    values = list(right)
+    low, high = wilson(sum(values), len(values))
+    return Accuracy(name, len(values), sum(values), 0, 0, low, high)
+
+
+def wilson(correct: int, total: int) -> tuple[float, float]:
+    """Wilson's (1927) 95 % interval of a proportion."""
+    from scipy.stats import binomtest
+
+    if not total:
+        return float("nan"), float("nan")
+    interval = binomtest(correct, total).proportion_ci(0.95, method="wilson")
+    return float(interval.low), float(interval.high)

@@ -1,0 +1,125 @@
+"""Decisions of a metric on a contrastive set: the correct candidate must score strictly better than every other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.cache import Cache
+from wholetext.engine import Engine
+from wholetext.errors import InputError, MetricError
+from wholetext.evaluate import Job, Options, job, salt_of
+from wholetext.io.text import opened
+from wholetext.meta.contrast.items import ContrastSet
+from wholetext.registry import Scorer, scorer
+from wholetext.types import Corpus, Document, FloatArray, Output, Request
+
+BoolArray = NDArray[np.bool_]
+_LINES = "one score per line: for each item the correct candidate, then the others"
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What one metric decided, item by item."""
+
+    metric: str
+    set: ContrastSet
+    scores: tuple[FloatArray, ...]  # per item: the correct candidate first; higher is better for all metrics
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def margin(self) -> FloatArray:
+        """(items,) the correct candidate's lead over the best of the others; NaN where any score is undefined."""
+        return np.array([one[0] - one[1:].max() for one in self.scores])  # numpy's max of NaN and a number is NaN
+
+    @property
+    def correct(self) -> BoolArray:
+        """(items,) ties and undefined scores are errors."""
+        return np.asarray(self.margin > 0)
+
+    @property
+    def tied(self) -> BoolArray:
+        return np.asarray(self.margin == 0)
+
+    @property
+    def undefined(self) -> BoolArray:
+        return np.isnan(self.margin)
+
+
+def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = None) -> Decisions:
+    """Score every candidate in its context under the metric's view; each distinct request once."""
+    one = scorer(metric) if isinstance(metric, str) else metric
+    if "ref" in one.metric.needs:
+        raise MetricError(f"{one.spec} needs a reference, which would make the decision trivial",
+                          next="use a reference-free metric (`wholetext list --no-ref`)")
+    options = options or Options()
+    corpus, output = as_documents(items)
+    cache = None if options.cache is False else Cache(options.cache if isinstance(options.cache, Path) else None)
+    engine = Engine(items.langs, options.device, options.dtype, options.batch_tokens, cache)
+    try:
+        work = job(one, corpus, [output], engine, ())
+        values = _last_segments(work, output, options.block)
+    finally:
+        if cache:
+            cache.close()
+    sign = 1.0 if work.metric.higher_is_better else -1.0
+    ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
+    notes = [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
+    return Decisions(one.spec, items, tuple(np.split(sign * values, ends)), tuple(notes))
+
+
+def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
+    """Each candidate as a document of its own, with the sentences before it."""
+    docs, texts = [], {}
+    for place, item in enumerate(items.items):
+        for at, candidate in enumerate(item.candidates):
+            name = f"{place}/{at}"
+            docs.append(Document(name, (*item.src_context, item.src)))
+            texts[name] = (*candidate.context, candidate.text)
+    return Corpus(items.name, items.langs, tuple(docs)), Output("candidates", texts)
+
+
+def _last_segments(work: Job, output: Output, block: int) -> FloatArray:
+    """(candidates,) the score of each document's last segment: the mean of the rows that cover it."""
+    salt = salt_of(work)
+    found: list[float] = []
+    for docs in _blocks(work.corpus.docs, block):
+        asked: list[Request] = []
+        counts = []
+        for doc in docs:
+            spans, requests = work.cut(doc, output)
+            mine = [request for (_, stop, _), request in zip(spans, requests) if stop == len(doc)]
+            asked += mine
+            counts.append(len(mine))
+        stats = work.engine.measure(work.metric, asked, salt).stats if asked else np.zeros((0, 2))
+        rows = work.metric.reduce_rows(stats)[:, 0] if asked else np.zeros(0)
+        for part in np.split(rows, np.cumsum(counts)[:-1]):
+            found.append(float(part.mean()) if len(part) else float("nan"))
+    return np.array(found)
+
+
+def _blocks(docs: Sequence[Document], size: int) -> Iterator[Sequence[Document]]:
+    for at in range(0, len(docs), size):
+        yield docs[at : at + size]
+
+
+def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = "") -> Decisions:
+    """Decisions from a file of scores as the sets' own scripts use it: a line per candidate, the correct one first."""
+    sizes = [len(item.candidates) for item in items.items]
+    values = []
+    with opened(path) as file:
+        for number, line in enumerate(file.lines(), 1):
+            try:
+                values.append(float(line))
+            except ValueError:
+                raise InputError(f"{line!r} is not a number", where=f"{path}:{number}", next=_LINES) from None
+    if len(values) != sum(sizes):
+        raise InputError(f"{len(values)} scores for {sum(sizes)} candidates", where=str(path),
+                         next=_LINES)
+    signed = np.array(values) * (1.0 if higher_is_better else -1.0)
+    return Decisions(name or Path(path).stem, items, tuple(np.split(signed, np.cumsum(sizes)[:-1])))

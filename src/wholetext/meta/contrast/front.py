@@ -1,0 +1,53 @@
+"""Reading a contrastive set: which format a file has, by what is in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import InputError, SpecError, did_you_mean
+from wholetext.io.text import opened
+from wholetext.meta.contrast import contrapro, ctxpro, discevalmt, jsonl, voita
+from wholetext.meta.contrast.items import ContrastSet, Wanted
+
+Read = Callable[[Any, Path, Wanted], ContrastSet]
+_JSON: dict[str, tuple[Callable[[Any], bool], Read]] = {
+    "contrapro": (contrapro.matches, contrapro.read),
+    "ctxpro": (ctxpro.matches, ctxpro.read),
+    "discevalmt": (discevalmt.matches, discevalmt.read),
+    "voita": (voita.matches, voita.read),
+}
+READERS = ("jsonl", *_JSON)
+
+
+def read(path: str | Path, wanted: Wanted | None = None, reader: str = "auto") -> ContrastSet:
+    """The set in a file; ``reader`` forces a format."""
+    path, wanted = Path(path), wanted or Wanted()
+    if reader not in ("auto", *READERS):
+        raise SpecError(f"there is no reader {reader!r} for contrastive sets",
+                        next=did_you_mean(reader, list(READERS)) or f"choose one of {', '.join(READERS)}")
+    if reader == "jsonl" or (reader == "auto" and path.suffix == ".jsonl"):
+        found = jsonl.read(path, wanted)
+    else:
+        found = _json(path, wanted, reader)
+    if not found.items:
+        raise InputError("there are no items in this set", where=str(path))
+    return found
+
+
+def _json(path: Path, wanted: Wanted, reader: str) -> ContrastSet:
+    try:
+        with opened(path) as file:
+            data = json.loads("\n".join(file.lines()))
+    except ValueError as fault:
+        raise InputError(f"this is not JSON ({fault})", where=str(path),
+                         next="a file of JSON lines is read with --reader jsonl") from None
+    except RecursionError:
+        raise InputError("this JSON is nested too deeply", where=str(path)) from None
+    for name, (matches, made) in _JSON.items():
+        if reader == name or (reader == "auto" and matches(data)):
+            return made(data, path, wanted)
+    raise InputError("this is no contrastive set that is known here", where=str(path),
+                     next=f"name its format with --reader {'|'.join(READERS)}")

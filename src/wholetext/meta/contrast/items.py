@@ -1,0 +1,119 @@
+"""The nouns of contrastive evaluation: a source sentence in context, and candidates of which the first is correct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import InputError
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A translation and the target sentences before it."""
+
+    text: str
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One decision: the correct candidate must score strictly better than every other."""
+
+    id: str
+    src: str
+    src_context: tuple[str, ...]
+    candidates: tuple[Candidate, ...]  # the first is the correct one
+    type: str = ""
+    category: str = ""  # of pronouns: source:target
+    distance: int | None = None  # sentences back to the antecedent; None = unknown, or beyond what was looked at
+    intra: bool | None = None  # whether the set itself says that the antecedent is in the same sentence
+    block: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.candidates) < 2:
+            raise InputError("there is no contrastive translation", where=f"item {self.id}")
+        for candidate in self.candidates:
+            if len(candidate.context) != len(self.src_context):
+                sizes = f"{len(self.src_context)} source sentences, but {len(candidate.context)} target sentences"
+                raise InputError(f"context of {sizes}", where=f"item {self.id}",
+                                 next="give both sides the same number of context sentences")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a reader is told beside the file: languages, where the documents lie, how many sentences of context."""
+
+    langs: tuple[str, str] | None = None
+    documents: Path | None = None
+    context: int = 3
+
+
+@dataclass(frozen=True)
+class ContrastSet:
+    """Items in order, with the languages, and what the reader had to decide or leave out."""
+
+    name: str
+    langs: tuple[str, str]
+    items: tuple[Item, ...]
+    warnings: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+class Fields:
+    """A JSON object whose fields are checked as they are taken; a fault names the file, the object and the field."""
+
+    def __init__(self, value: object, where: str) -> None:
+        if not isinstance(value, Mapping):
+            raise InputError(f"expected a JSON object, found {type(value).__name__}", where=where)
+        self.value: Mapping[str, Any] = value
+        self.where = where
+
+    def text(self, key: str, otherwise: str | None = None) -> str:
+        found = self.value.get(key)
+        if found is None and otherwise is not None:
+            return otherwise
+        if not isinstance(found, str):
+            raise self.fault(key, "a string")
+        return found
+
+    def texts(self, key: str, otherwise: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        found = self.value.get(key)
+        if found is None and otherwise is not None:
+            return otherwise
+        if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
+            raise self.fault(key, "a list of strings")
+        return tuple(found)
+
+    def number(self, key: str) -> int | None:
+        """A whole number, written as such or as a string; None where there is none."""
+        found = self.value.get(key)
+        if found is None or found == "":
+            return None
+        try:
+            return int(found)
+        except (TypeError, ValueError):
+            raise self.fault(key, "a whole number") from None
+
+    def flag(self, key: str) -> bool | None:
+        found = self.value.get(key)
+        if isinstance(found, str):
+            return {"true": True, "false": False}.get(found.lower())
+        return found if isinstance(found, bool) else None
+
+    def inner(self, key: str) -> Fields:
+        return Fields(self.value.get(key), f"{self.where}, {key!r}")
+
+    def list(self, key: str) -> list[Fields]:
+        found = self.value.get(key)
+        if not isinstance(found, list):
+            raise self.fault(key, "a list")
+        return [Fields(part, f"{self.where}, {key!r} {at}") for at, part in enumerate(found)]
+
+    def fault(self, key: str, wanted: str) -> InputError:
+        found = "nothing" if key not in self.value else type(self.value[key]).__name__
+        return InputError(f"the field {key!r} should be {wanted}, found {found}", where=self.where)

@@ -1,0 +1,114 @@
+"""Agreement by paragraph length: every metric on paragraphs of k segments, scored whole or as the mean of its
+sentences.
+
+Deutsch et al. 2023, "Training and Meta-Evaluating Machine Translation Evaluation Metrics at the Paragraph Level",
+sections 3-5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import InputError
+from wholetext.evaluate import Options, evaluate
+from wholetext.io import Loaded, evalset
+from wholetext.meta.field import Field
+from wholetext.meta.paragraphs import Paragraph, ParagraphSet, Windows, lined_up, paragraphs, texts
+from wholetext.meta.ratings import Ratings
+from wholetext.registry import scorer
+from wholetext.stats.accuracy import system_means
+from wholetext.stats.correlation import pearson_rows
+from wholetext.stats.measures import Measure, estimate
+from wholetext.types import FloatArray
+
+MODES = ("direct", "average")
+MEASURES = {"accuracy": Measure("accuracy"), "acc_eq": Measure("acc_eq", "item"), "pearson": Measure("pearson", "none")}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One metric at one length, scored in one way."""
+
+    k: int
+    metric: str
+    mode: str  # direct, average
+    paragraphs: int  # judged paragraphs over all systems
+    items: int
+    systems: int
+    accuracy: float  # of systems
+    acc_eq: float
+    pearson: float
+    chance: dict[str, float]
+    pairs: dict[str, int]
+    direct_average: float  # Pearson's r between the two ways of scoring
+
+
+def curves(
+    where: Field, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows], options: Options | None = None
+) -> list[Point]:
+    """Every metric at every length. Human systems and outliers take part as the field says."""
+    loaded = evalset.read(where.folder, where.langs)
+    loaded = Loaded(loaded.corpus, tuple(o for o in loaded.outputs if o.system in where.systems), loaded.warnings)
+    options = replace(options or Options(), refs=where.refs or None)
+    specs = [scorer(metric).spec for metric in metrics]
+    sentences = _matrices(loaded, specs, where.systems, options, "segment")
+    points = []
+    for one in windows:
+        found = paragraphs(ratings, one)
+        chosen = lined_up(found, where.systems, [doc.id for doc in loaded.corpus.docs])
+        if len(chosen.items) == 0:
+            raise InputError(f"no paragraph of {one.k} segments was judged for two systems", where=where.name,
+                             next="use a smaller k")
+        direct = _matrices(texts(loaded, chosen), specs, where.systems, options, "segment")
+        for metric, spec in zip(metrics, specs):
+            scored = {"direct": direct[spec], "average": _averaged(sentences[spec], chosen, loaded)}
+            points += _points(metric, chosen, found, scored)
+    return points
+
+
+def _matrices(
+    loaded: Loaded, specs: Sequence[str], systems: Sequence[str], options: Options, level: Any
+) -> dict[str, FloatArray]:
+    """spec → (systems, items), higher is better."""
+    results = evaluate(loaded.corpus, loaded.outputs, specs, options)
+    return {
+        spec: np.stack([results.scores[spec][s].at(level) * (1 if results.scores[spec][s].higher_is_better else -1)
+                        for s in systems])
+        for spec in specs
+    }
+
+
+def _averaged(sentences: FloatArray, chosen: ParagraphSet, loaded: Loaded) -> FloatArray:
+    """(systems, segments) → (systems, items) means of the sentences of each paragraph."""
+    offset, offsets = 0, {}
+    for doc in loaded.corpus.docs:
+        offsets[doc.id] = offset
+        offset += len(doc)
+    starts = np.array([offsets[doc] + start for doc, start in chosen.items])
+    return np.stack([sentences[:, starts + i] for i in range(chosen.k)]).mean(axis=0)
+
+
+def _points(
+    metric: str, chosen: ParagraphSet, found: Sequence[Paragraph], scored: dict[str, FloatArray]
+) -> list[Point]:
+    gold = chosen.gold.values
+    judged = ~np.isnan(gold)
+    both = float(pearson_rows(scored["direct"][judged], scored["average"][judged]))
+    points = []
+    for mode in MODES:
+        values = np.where(judged, scored[mode], np.nan)
+        estimates = {
+            name: estimate(system_means(gold)[:, None], system_means(values)[:, None], measure) if name == "accuracy"
+            else estimate(gold, values, measure)
+            for name, measure in MEASURES.items()
+        }
+        points.append(Point(
+            chosen.k, metric, mode, len(found), len(chosen.items), len(chosen.gold.systems),
+            *(estimates[name].value for name in MEASURES),
+            chance={name: e.chance for name, e in estimates.items()},
+            pairs={name: e.pairs for name, e in estimates.items()}, direct_average=both))
+    return points

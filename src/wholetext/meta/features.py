@@ -1,0 +1,72 @@
+"""Discriminativeness of a discourse feature: how often it is higher in human references than in outputs, or lower.
+
+Zhao, Strube and Eger 2023, equation 4 and Table 11. The two define opposite signs, so all three shares are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholetext.errors import MetricError
+from wholetext.evaluate import Options, evaluate
+from wholetext.registry import scorer
+from wholetext.types import Corpus, Output
+
+FEATURES = ("freq", "freq(focus=entity)", "conn", "conn(focus=entity)", "rc", "lc")
+
+
+@dataclass(frozen=True)
+class Discriminativeness:
+    """One feature of one system against the references, pair by pair of documents that differ."""
+
+    feature: str
+    system: str
+    pairs: int  # (document, reference) pairs compared
+    identical: int  # pairs left out because the two texts are equal
+    below: float  # share of pairs with R(ref) < R(hyp): the D of equation 4
+    equal: float
+    above: float  # share of pairs with R(ref) > R(hyp)
+    hyp: float  # mean of the feature over the outputs' documents of these pairs
+    ref: float
+
+
+def discriminativeness(
+    corpus: Corpus, outputs: Sequence[Output], features: Sequence[str] = FEATURES, options: Options | None = None
+) -> list[Discriminativeness]:
+    """Every feature for every system; features are reference-free metrics, one number per document."""
+    for feature in features:
+        if scorer(feature).metric.needs != {"hyp"}:
+            raise MetricError(f"{feature} is not a feature of a single text", next=f"for example {', '.join(FEATURES)}")
+    if not corpus.references:
+        raise MetricError("features are compared with references, and there is none", where=corpus.id,
+                          next="give one with -r")
+    humans = [Output(name, {doc.id: doc.refs[name] for doc in corpus.docs}) for name in corpus.references]
+    machine = evaluate(corpus, outputs, features, options).scores
+    human = evaluate(corpus, humans, features, options).scores
+    found = []
+    for feature in machine:
+        refs = {name: scores.at("doc") for name, scores in human[feature].items()}
+        for output in outputs:
+            values = machine[feature][output.system].at("doc")
+            pairs = [(values[at], refs[name][at], output.docs[doc.id] == doc.refs[name])
+                     for at, doc in enumerate(corpus.docs) for name in refs]
+            found.append(_shares(feature, output.system, np.array(pairs)))
+    return found
+
+
+def _shares(feature: str, system: str, pairs: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Discriminativeness:
+    """``pairs`` is (n, 3): hypothesis, reference, whether the two texts are equal."""
+    same = pairs[:, 2] > 0
+    hyp, ref = pairs[~same & ~np.isnan(pairs[:, :2]).any(axis=1)][:, :2].T
+    many = len(hyp)
+
+    def share(which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+        return float(which.mean()) if many else float("nan")
+
+    return Discriminativeness(
+        feature, system, many, int(same.sum()), below=share(ref < hyp), equal=share(ref == hyp), above=share(ref > hyp),
+        hyp=float(hyp.mean()) if many else float("nan"), ref=float(ref.mean()) if many else float("nan"),
+    )

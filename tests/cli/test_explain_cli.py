@@ -1,0 +1,90 @@
+"""`wholetext explain`: from a run folder and straight from files, in a terminal and as JSON; every mistake answered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wholetext.cli.main import main
+from wholetext.evaluate import Options, evaluate
+from wholetext.results import write_run
+from wholetext.types import Corpus, Document, Output
+
+REF = ("She left the house.", "But he stayed.", "It rained.")
+HYP = ("He left the house.", "But he stayed.", "So it rained.")
+SPEC = "d-blonde(tagger=plain)"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two systems and two documents, and the same as line files."""
+    folder = tmp_path_factory.mktemp("explain")
+    docs = (Document("good", None, {"a": REF}), Document("bad", None, {"a": REF}))
+    outputs = [Output("one", {"good": REF, "bad": HYP}), Output("two", {"good": REF, "bad": REF})]
+    write_run(evaluate(Corpus("c", ("de", "en"), docs), outputs, [SPEC], Options(cache=False)), folder / "run")
+    (folder / "ref.txt").write_text("\n".join(REF) + "\n", "utf-8")
+    (folder / "one.txt").write_text("\n".join(HYP) + "\n", "utf-8")
+    return folder
+
+
+def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = 0
+    try:
+        main(["explain", *argv])
+    except SystemExit as done:
+        code = int(done.code or 0)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_from_a_run_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one")
+    assert code == 0
+    assert "[+He+] left the house." in out and "[-She-] left the house." in out and "[+So+] it rained." in out
+    assert "But he stayed." not in out and "1 of 3 segments are not shown" in out
+    assert out.startswith("bad  one  d-blonde(tagger=plain)  f1 0.")
+
+
+def test_the_lowest_document_by_default_and_all_segments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, str(folder / "run"), "--system", "one", "--all")
+    assert code == 0 and out.startswith("bad") and "But he stayed." in out
+
+
+def test_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one", "--json")
+    got = json.loads(out)
+    assert (got["document"], got["system"], got["reference"], got["metric"]) == ("bad", "one", "a", SPEC)
+    first, second, third = got["segments"]
+    assert first["extra"] == [{"category": "pronoun", "feature": "masculine", "text": "He", "start": 0, "end": 2}]
+    assert first["missing"] == [{"category": "pronoun", "feature": "feminine", "text": "She", "start": 0, "end": 3}]
+    assert [span["text"] for span in second["matched"]] == ["he", "But"] and third["extra"][0]["text"] == "So"
+    assert got["scores"]["pronoun.recall"] == 0.5 and got["scores"]["tense"] is None
+
+
+def test_straight_from_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["-t", str(folder / "one.txt"), "-r", str(folder / "ref.txt"), "-l", "de-en", "-m", "blonde(tagger=plain)"]
+    code, out, _ = call(capsys, *files)
+    assert code == 0 and "[+He+]" in out and "blonde(tagger=plain)" in out
+
+
+def test_another_metric_than_the_run_has_is_computed_now(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = "blonde(tagger=plain,profile=fixed)"
+    code, out, _ = call(capsys, str(folder / "run"), "--system", "one", "--doc", "bad", "-m", spec)
+    assert code == 0 and "profile=fixed" in out
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        (["--doc", "bad"], "which system?"),
+        (["--system", "thre"], "there is no system 'thre'"),
+        (["--system", "one", "--doc", "badd"], "did you mean bad?"),
+        (["--system", "one", "--ref", "b"], "references: a"),
+        (["--system", "one", "--doc", "bad", "-m", "chrf"], "chrf leaves no spans to explain"),
+    ],
+)
+def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], more: list[str], fault: str) -> None:
+    code, _, err = call(capsys, str(folder / "run"), *more)
+    assert code == 2 and fault in err and "Traceback" not in err

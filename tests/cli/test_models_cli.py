@@ -1,0 +1,99 @@
+"""`wholetext models` and `wholetext sweep` as a person uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wholetext.cli.main import main
+from wholetext.demo import load
+from wholetext.evaluate import open_run
+
+Capture = pytest.CaptureFixture[str]
+
+
+def call(capsys: Capture, *argv: str) -> tuple[int, str, str]:
+    code = 0
+    try:
+        main(list(argv))
+    except SystemExit as done:
+        code = int(done.code or 0)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_list_and_show(capsys: Capture) -> None:
+    code, out, _ = call(capsys, "models", "list")
+    assert code == 0 and "facebook/mbart-large-50" in out and "cc-by-nc-sa-4.0" in out and "gated" in out
+    code, out, _ = call(capsys, "models", "list", "--json")
+    assert {"name", "licence", "gigabytes", "gated", "revision", "path"} <= set(json.loads(out)[0])
+    code, out, _ = call(capsys, "models", "show", "doc-prism")
+    assert code == 0 and "facebook/mbart-large-50" in out and "mit" in out
+
+
+def test_show_verify_and_fetch_a_folder(capsys: Capture, oracle: Path, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    folder = str(oracle / "neural/models/tiny-mt5")
+    code, out, _ = call(capsys, "models", "show", folder)
+    assert code == 0 and folder in out and "revision" in out
+    code, out, _ = call(capsys, "models", "verify", folder)
+    assert code == 0 and "BAD" not in out and "tensors" in out
+    code, out, _ = call(capsys, "models", "fetch", folder)
+    assert code == 0 and "licence unknown" in out
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"x")
+    code, out, _ = call(capsys, "models", "verify", str(tmp_path))
+    assert code == 1 and "BAD" in out
+
+
+def test_what_is_not_here_names_the_command(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    code, _, err = call(capsys, "models", "fetch", "kiwi")
+    assert code == 2 and "wholetext models fetch Unbabel/wmt22-cometkiwi-da" in err and "Traceback" not in err
+    code, _, err = call(capsys, "models", "verify", "someone/nothing")
+    assert code == 2 and "wholetext models fetch someone/nothing" in err
+    code, _, err = call(capsys, "models", "show", "nothing")
+    assert code == 2 and "models list" in err
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    corpus, outputs = load("de-en")
+    rows = [
+        {"doc_id": doc.id, "src": src, "ref": ref, **{o.system: text for o, text in zip(outputs, hyps)}}
+        for doc in corpus.docs
+        for src, ref, *hyps in zip(doc.src or (), doc.refs["human"], *(o.docs[doc.id] for o in outputs))
+    ]
+    for name in ("doc_id", "src", "ref", *(o.system for o in outputs)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{row[name]}\n" for row in rows), "utf-8")
+    systems = [str(tmp_path / f"{o.system}.txt") for o in outputs]
+    return ["sweep", "-s", str(tmp_path / "src.txt"), "-t", *systems, "-r", str(tmp_path / "ref.txt"),
+            "-d", str(tmp_path / "doc_id.txt"), "-l", "de-en"]  # fmt: skip
+
+
+def test_sweep_prints_and_keeps_a_grid(capsys: Capture, arguments: list[str], tmp_path: Path) -> None:
+    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--window", "3", "--out", str(tmp_path / "run"))
+    assert code == 0 and "dropped" in out and "coherent" in out and len(out.splitlines()) >= 8
+    grid = json.loads((tmp_path / "run/grid.json").read_text("utf-8"))
+    assert [cell["size"] for cell in grid["cells"]] == [1, 2, 2, 3, 3, 3]
+    again = open_run(tmp_path / "run")
+    assert all(
+        again.scores[cell["spec"]][system].score == pytest.approx(value)
+        for cell in grid["cells"] for system, value in cell["scores"].items()
+    )  # fmt: skip
+    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--context", "1", "--source", "same", "-f", "json")
+    assert code == 0 and len(json.loads(out)["cells"]) == 3
+    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--window", "2", "--step", "1", "-f", "tsv")
+    assert code == 0 and out.splitlines()[0].startswith("size\tstep\t") and len(out.splitlines()) == 3
+
+
+def test_sweep_says_what_is_wrong(capsys: Capture, arguments: list[str]) -> None:
+    for more, said in [
+        ([], "--context 3"), (["--context", "1", "--window", "2"], "one of them"),
+        (["--context", "1", "--hyp", "onw"], "did you mean own"), (["--window", "2", "-m", "chrff"], "did you mean"),
+    ]:  # fmt: skip
+        code, _, err = call(capsys, *arguments, *more)
+        assert code == 2 and said in err and "Traceback" not in err

@@ -1,0 +1,171 @@
+"""EvalSet folders: texts, documents, language pairs; the real ones where they are at hand."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from wholetext.errors import AlignmentError, InputError
+from wholetext.io import Loaded, evalset, read
+from wholetext.types import Corpus, Document, Output
+
+SMALL = Loaded(
+    Corpus(
+        "small",
+        ("de", "en"),
+        (
+            Document("x", ("eins", "zwei"), {"refA": ("one", "two")}, {"domain": "news"}),
+            Document("y", ("drei",), {"refA": ("three",)}, {"domain": "web"}),
+        ),
+    ),
+    (Output("refA", {"x": ("one", "two"), "y": ("three",)}), Output("sys.1", {"x": ("1", ""), "y": ("3",)})),
+)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    evalset.write(tmp_path / "small", SMALL)
+    return tmp_path / "small"
+
+
+def test_what_is_written_reads_back(small: Path) -> None:
+    assert sorted(str(path.relative_to(small)) for path in small.rglob("*.*")) == [
+        "documents/de-en.docs",
+        "references/de-en.refA.txt",
+        "sources/de-en.txt",
+        "system-outputs/de-en/refA.txt",
+        "system-outputs/de-en/sys.1.txt",
+    ]
+    assert evalset.read(small, "de-en") == evalset.read(small) == SMALL
+    assert evalset.pairs(small) == ("de-en",)
+    assert evalset.systems(small, None) == ("refA", "sys.1") and evalset.references(small, None) == ("refA",)
+    assert [(run.doc, run.start, run.stop) for run in evalset.documents(small, "de-en")] == [("x", 0, 2), ("y", 2, 3)]
+
+
+def test_outputs_that_repeat_a_reference_are_left_out_unless_named(small: Path) -> None:
+    loaded = read(small)
+    assert [output.system for output in loaded.outputs] == ["sys.1"]
+    assert loaded.warnings == ("left out as outputs, being references here: refA (name them to score them)",)
+    assert [output.system for output in read(small, systems=["refA"]).outputs] == ["refA"]
+    assert [output.system for output in read(small, refs=[]).outputs] == ["refA", "sys.1"]
+    with pytest.raises(InputError, match="no reference 'refa'") as caught:
+        read(small, refs=["refa"])
+    assert "refA" in caught.value.next
+    with pytest.raises(InputError, match="no system 'nobody'"):
+        read(small, systems=["nobody"])
+
+
+def test_missing_translations_are_empty_text_and_a_warning(small: Path) -> None:
+    (small / "system-outputs/de-en/sys.1.txt").write_text("1\n[No translation supplied]  \n[No translation supplied]\n")
+    loaded = read(small)
+    assert loaded.outputs[0].docs == {"x": ("1", ""), "y": ("",)}
+    assert "sys.1.txt: 2 segments have no translation and are taken as empty text (first: line 2)" in loaded.warnings
+
+
+def test_gzip_jsonl_spaces_and_trailing_blanks(small: Path) -> None:
+    source = small / "sources/de-en.txt"
+    source.rename(small / "sources/de-en.jsonl")
+    (small / "sources/de-en.jsonl").write_text(
+        "".join(json.dumps({"source": text}) + "\n" for text in ("eins", "zwei", "drei"))
+    )
+    (small / "documents/de-en.docs").write_text("news x\nnews x\nweb y\n")
+    ref = small / "references/de-en.refA.txt"
+    (small / "references/de-en.refA.txt.gz").write_bytes(gzip.compress(b"one \ntwo\t\r\nthree\n"))
+    ref.unlink()
+    assert evalset.read(small) == SMALL
+
+
+def test_faults(small: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no language pair de-fr") as caught:
+        read(small, langs="de-fr")
+    assert "de-en" in caught.value.next
+    with pytest.raises(InputError, match="not an EvalSet"):
+        read(tmp_path / "small" / "sources")
+    with pytest.raises(InputError, match="no such folder"):
+        evalset.read(tmp_path / "nowhere")
+    (small / "references/de-en.refB.txt").write_text("one\n")
+    with pytest.raises(AlignmentError, match=r"this has 1 lines, but .*sources/de-en.txt has 3"):
+        read(small)
+    (small / "references/de-en.refB.txt").unlink()
+    (small / "documents/de-en.docs").write_text("news\tx\n")
+    with pytest.raises(AlignmentError, match=r"de-en.docs has 1 lines but de-en.txt has 3"):
+        read(small)
+    (small / "documents/de-en.docs").write_text("")
+    with pytest.raises(InputError, match="names no documents"):
+        read(small)
+    (small / "documents/de-en.docs").unlink()
+    with pytest.raises(InputError, match="no such file"):
+        read(small)
+    (small / "system-outputs/de-en/sys.1.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match=r"two files hold 'sys.1'"):
+        read(small)
+
+
+def test_several_pairs_need_a_choice(small: Path) -> None:
+    (small / "sources/fr-en.txt").write_text("un\n")
+    with pytest.raises(InputError, match="several language pairs: de-en, fr-en"):
+        read(small)
+
+
+def test_writing_what_a_folder_cannot_hold(tmp_path: Path) -> None:
+    def one(
+        system: str = "s", hyp: tuple[str, ...] = ("b",), langs: tuple[str, str] = ("de", "en"), src: str = "a"
+    ) -> Loaded:
+        return Loaded(Corpus("c", langs, (Document("d", (src,)),)), (Output(system, {"d": hyp}),))
+
+    for loaded, says in (
+        (one(langs=("", "")), "language pair"),
+        (one(hyp=("b", "c")), "other segments"),
+        (one(system="../up"), "name of a file"),
+        (one(src="a\nb"), "line break"),
+    ):
+        with pytest.raises(InputError, match=says):
+            evalset.write(tmp_path / "out", loaded)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "pair", "docs", "segments", "outputs"),
+    [
+        ("wmt21.news", "zh-en", 156, 1948, 23),
+        ("wmt21.news", "en-de", 68, 1002, 20),
+        ("wmt21.news.mqm", "zh-en", 51, 650, 13),
+        ("wmt21.tedtalks", "en-ru", 6, 512, 14),
+        ("wmt22.da", "uk-en", 886, 2018, 10),
+    ],
+)
+def test_real_folders(data: Path, name: str, pair: str, docs: int, segments: int, outputs: int) -> None:
+    loaded = read(data / "evalsets" / name, langs=pair)
+    assert (len(loaded.corpus), sum(map(len, loaded.corpus.docs)), len(loaded.outputs)) == (docs, segments, outputs)
+    source = (data / "evalsets" / name / "sources" / f"{pair}.txt").read_bytes().decode().split("\n")[:-1]
+    assert [text for doc in loaded.corpus.docs for text in doc.src or ()] == [line.rstrip() for line in source]
+    assert not any(
+        text.startswith("\ufeff") for output in loaded.outputs for doc in output.docs.values() for text in doc
+    )
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_every_pair_of_every_real_folder_is_read(data: Path) -> None:
+    count = 0
+    for folder in sorted((data / "evalsets").iterdir()):
+        for pair in evalset.pairs(folder):
+            if folder.name == "wmt20.scores":
+                with pytest.raises(InputError, match="has no texts"):
+                    evalset.read(folder, pair)
+                assert evalset.documents(folder, pair)
+            else:
+                count += len(evalset.read(folder, pair).outputs)
+    assert count > 300
+
+
+@pytest.mark.data
+def test_a_real_folder_reads_fast(data: Path) -> None:
+    evalset.read(data / "evalsets/wmt21.news", "zh-en")
+    start = time.perf_counter()
+    evalset.read(data / "evalsets/wmt21.news", "zh-en")
+    assert time.perf_counter() - start < 1.0

@@ -1,0 +1,178 @@
+"""Parallel text files: document ids, blank lines, neither; counts that differ."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from wholetext.errors import AlignmentError, InputError
+from wholetext.io import LineFiles, Loaded, from_texts, read
+
+
+@pytest.fixture
+def write(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
+
+
+def shape(loaded: Loaded) -> dict[str, int]:
+    return {doc.id: len(doc) for doc in loaded.corpus.docs}
+
+
+def test_document_ids(write) -> None:  # type: ignore[no-untyped-def]
+    loaded = read(
+        LineFiles(
+            src=write("src.de", "eins", "zwei", "drei"),
+            refs=[write("refA.en", "1", "2", "3"), write("refB.en", "I", "II", "III")],
+            hyps=[write("sysA.txt", "one", "two", "three"), write("sysB.txt", "a", "", "c")],
+            docs=write("ids", "x", "x", "y"),
+        ),
+        langs="de-en",
+    )
+    assert shape(loaded) == {"x": 2, "y": 1}
+    assert loaded.corpus.langs == ("de", "en") and loaded.corpus.id == "src"
+    assert loaded.corpus.references == ("refA", "refB")
+    assert loaded.corpus.docs[0].src == ("eins", "zwei") and loaded.corpus.docs[1].refs["refB"] == ("III",)
+    assert [output.system for output in loaded.outputs] == ["sysA", "sysB"]
+    assert loaded.outputs[1].docs == {"x": ("a", ""), "y": ("c",)}
+    assert loaded.warnings == ()
+    corpus, outputs, warnings = loaded
+    assert (corpus, outputs, warnings) == (loaded.corpus, loaded.outputs, ())
+
+
+def test_an_id_that_comes_back_is_a_new_document(write) -> None:  # type: ignore[no-untyped-def]
+    texts = [str(i) for i in range(6)]
+    loaded = read(LineFiles(refs=[write("ref.txt", *texts)], docs=write("ids", "x", "y", "x", "x#2", "x", "y")))
+    assert shape(loaded) == {"x": 1, "y": 1, "x#2": 1, "x#2#2": 1, "x#3": 1, "y#2": 1}
+    assert len(loaded.warnings) == 1
+    assert ":3:" in loaded.warnings[0] and "'x#2'" in loaded.warnings[0] and "4 such" in loaded.warnings[0]
+
+
+def test_many_ids_that_come_back_take_linear_time() -> None:
+    loaded = from_texts(["t"] * 20_000, refs=["t"] * 20_000, docs=["a", "b"] * 10_000)
+    assert len(loaded.corpus) == 20_000
+
+
+def test_domains_in_the_id_file(write) -> None:  # type: ignore[no-untyped-def]
+    loaded = read(LineFiles(refs=[write("ref.txt", "1", "2")], docs=write("lp.docs", "news\tx", "social\ty")))
+    assert [(doc.id, dict(doc.meta)) for doc in loaded.corpus.docs] == [
+        ("x", {"domain": "news"}),
+        ("y", {"domain": "social"}),
+    ]
+    with pytest.raises(InputError, match="two columns"):
+        read(LineFiles(refs=[write("ref.txt", "1")], docs=write("lp.docs", "a\tb\tc")))
+
+
+def test_blank_lines_between_documents(write) -> None:  # type: ignore[no-untyped-def]
+    loaded = read(
+        LineFiles(
+            src=write("src.txt", "a", "b", "", "c"),
+            refs=[write("ref.txt", "A", "B", "", "C", "")],
+            hyps=[write("sys.txt", "x y", "", "z")],
+        )
+    )
+    assert shape(loaded) == {"doc1": 2, "doc2": 1}
+    assert loaded.outputs[0].docs == {"doc1": ("x y",), "doc2": ("z",)}
+    assert any("blank lines" in note for note in loaded.warnings)
+    assert any("another number of segments" in note and "1 of 2 documents" in note for note in loaded.warnings)
+
+
+def test_blank_lines_that_are_empty_translations(write) -> None:  # type: ignore[no-untyped-def]
+    loaded = read(LineFiles(src=write("src.txt", "a", "b", "c"), hyps=[write("sys.txt", "a", "", "c")]))
+    assert shape(loaded) == {"doc1": 3} and loaded.outputs[0].docs["doc1"] == ("a", "", "c")
+    loaded = read(LineFiles(src=write("src.txt", "a", "", "c"), hyps=[write("sys.txt", "a", "b", "c")]))
+    assert shape(loaded) == {"doc1": 3}
+    assert "one document" in loaded.warnings[0]
+    loaded = read(LineFiles(src=write("src.txt", "a", "", "c"), hyps=[write("sys.txt", "a", "", "c")], breaks="none"))
+    assert shape(loaded) == {"doc1": 3}
+
+
+def test_blank_lines_that_do_not_fit(write) -> None:  # type: ignore[no-untyped-def]
+    src = write("src.txt", "a", "b", "", "c")
+    with pytest.raises(AlignmentError, match=r"sys.txt: this has 3 documents .*, but .*src.txt has 2") as caught:
+        read(LineFiles(src=src, hyps=[write("sys.txt", "a", "", "b", "", "c")]))
+    assert "document 1 is the first with another length: 2 segments, here 1" in caught.value.next
+    with pytest.raises(AlignmentError, match="'doc1' has 2 segments in the source but 1 in reference 'ref'"):
+        read(LineFiles(src=src, refs=[write("ref.txt", "a", "", "c")]))
+    with pytest.raises(InputError, match="two blank lines") as caught:
+        read(LineFiles(src=write("src.txt", "a", "", "", "b")))
+    assert caught.value.where.endswith("src.txt:3")
+    with pytest.raises(InputError, match="at the start"):
+        read(LineFiles(src=write("src.txt", "", "b"), breaks="blank"))
+
+
+def test_no_documents_at_all_is_one_document_and_a_warning(write) -> None:  # type: ignore[no-untyped-def]
+    loaded = read(LineFiles(refs=[write("ref.txt", "a", "b")], hyps=[write("sys.txt", "c", "d")]))
+    assert shape(loaded) == {"doc1": 2} and not loaded.corpus.has_source
+    assert "all 2 segments are taken as one document" in loaded.warnings[0]
+
+
+def test_line_counts_that_differ(write) -> None:  # type: ignore[no-untyped-def]
+    src, ids = write("src.txt", "a", "b", "c"), write("ids", "x", "x", "y")
+    with pytest.raises(AlignmentError, match=r"this has 2 lines, but .*src.txt has 3") as caught:
+        read(LineFiles(src=src, hyps=[write("sys.txt", "a", "b")], docs=ids))
+    assert caught.value.where.endswith("sys.txt:3")
+    with pytest.raises(AlignmentError, match=r"this has 2 document ids, but .*src.txt has 3 lines"):
+        read(LineFiles(src=src, docs=write("ids", "x", "y")))
+    with pytest.raises(InputError, match="no document id") as caught:
+        read(LineFiles(src=src, docs=write("ids", "x", "", "y")))
+    assert caught.value.where.endswith("ids:2")
+
+
+def test_names(write) -> None:  # type: ignore[no-untyped-def]
+    one, two = write("a/out.txt", "x"), write("b/out.txt", "y")
+    with pytest.raises(InputError, match=r"named 'out': .*a/out.txt and .*b/out.txt"):
+        read(LineFiles(hyps=[one, two], refs=[one]))
+    loaded = read(LineFiles(hyps=[("first", one), two], refs=[one, two]))
+    assert [output.system for output in loaded.outputs] == ["first", "out"]
+    assert loaded.corpus.references == ("ref0", "ref1")
+    loaded = read(LineFiles(hyps={"A": one, "B": two}, refs={"gold": one}))
+    assert [output.system for output in loaded.outputs] == ["A", "B"] and loaded.corpus.references == ("gold",)
+
+
+def test_outputs_alone(write) -> None:  # type: ignore[no-untyped-def]
+    loaded = read(LineFiles(hyps=[write("sys.txt", "a", "b")], docs=write("ids", "x", "y")))
+    assert shape(loaded) == {"x": 1, "y": 1} and "neither a source nor a reference" in loaded.warnings[-1]
+
+
+def test_nothing_to_read(write) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match="no texts"):
+        read(LineFiles())
+    with pytest.raises(InputError, match="no text here"):
+        read(LineFiles(src=write("empty.txt"), hyps=[write("sys.txt")]))
+    with pytest.raises(InputError, match="only once"):
+        read(LineFiles(src="-", hyps=["-"]))
+
+
+def test_standard_input_and_structured_files_by_mistake(write, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"doc": 1}\n')))
+    loaded = read(LineFiles(hyps=["-"], refs=[write("ref.txt", "a")]))
+    assert loaded.outputs[0].system == "stdin"
+    assert "looks like JSONL" in loaded.warnings[0]
+
+
+def test_from_texts() -> None:
+    loaded = from_texts(["a", "b"], refs=["A", "B"], srcs=["1", "2"], docs=["x", "y"], langs=("de", "en"))
+    assert (
+        shape(loaded) == {"x": 1, "y": 1} and loaded.outputs[0].system == "hyp" and loaded.corpus.references == ("ref",)
+    )
+    loaded = from_texts({"s": ["a"], "t": ["b"]}, refs=[["A"], ["B"]])
+    assert loaded.corpus.references == ("ref0", "ref1") and len(loaded.outputs) == 2
+    with pytest.raises(AlignmentError, match=r"hyps\['hyp'\]:2: this has 1 lines, but refs\['ref'\] has 2"):
+        from_texts(["a"], refs=["A", "B"])
+    with pytest.raises(InputError, match="not str"):
+        from_texts("a", refs=["A"])
+    with pytest.raises(InputError, match=r"hyps\['hyp'\]\[1\]: a string is wanted, not NoneType"):
+        from_texts(["a", None], refs=["A", "B"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="surrogate"):
+        from_texts(["\ud800"], refs=["A"])
+    with pytest.raises(InputError, match="no texts"):
+        from_texts([])

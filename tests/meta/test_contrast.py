@@ -1,0 +1,360 @@
+"""Contrastive sets: decisions, ties, intervals, McNemar, every format, and the balance of DiscEvalMT."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wholetext.errors import InputError, MetricError, SpecError
+from wholetext.evaluate import Options
+from wholetext.meta.contrast import (
+    Candidate,
+    ContrastSet,
+    Decisions,
+    Item,
+    compare,
+    decide,
+    given_scores,
+    groups,
+    overall,
+    read,
+)
+from wholetext.meta.contrast.accuracy import wilson
+from wholetext.meta.contrast.ctxpro import variants
+from wholetext.meta.contrast.items import Wanted
+from wholetext.registry import Scorer
+from wholetext.types import FloatArray, Metric, Request, Run, mean_stats
+from wholetext.views import Context, Sentence, Whole
+
+NO_CACHE = Options(cache=False)
+
+
+@dataclass(frozen=True)
+class Fingerprint(Metric):
+    """A number from all the text it is shown: blind to context only where the view is."""
+
+    name = "fingerprint"
+    needs = frozenset({"src", "hyp"})
+    lower: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "higher_is_better", not self.lower)
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        seen = [(request.src, request.hyp) for request in requests]
+        return mean_stats([int(hashlib.sha256(repr(one).encode()).hexdigest()[:8], 16) / 2**32 for one in seen])
+
+
+@dataclass(frozen=True)
+class Length(Metric):
+    """Characters of the hypothesis; equal lengths tie."""
+
+    name = "length"
+    needs = frozenset({"hyp"})
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        return mean_stats([float(len(request.hyp[0].text)) or float("nan") for request in requests])
+
+
+def item(at: int, *texts: str, **more: Any) -> Item:
+    return Item(f"i{at}", "src", ("before",), tuple(Candidate(text, ("avant",)) for text in texts), **more)
+
+
+def made(*items: Item) -> ContrastSet:
+    return ContrastSet("made", ("en", "fr"), items)
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def test_strictly_better_than_every_other() -> None:
+    items = made(item(0, "long text", "short"), item(1, "abc", "ab", "abcd"), item(2, "abc", "xyz"), item(3, "a", ""))
+    found = decide(items, Scorer(Sentence(), Length()), NO_CACHE)
+    assert found.correct.tolist() == [True, False, False, False]
+    assert found.tied.tolist() == [False, False, True, False]
+    assert found.undefined.tolist() == [False, False, False, True]
+    one = overall(found)
+    assert (one.total, one.correct, one.ties, one.undefined, one.accuracy) == (4, 1, 1, 1, 0.25)
+
+
+def test_lower_is_better_turns_round() -> None:
+    items = made(*(item(at, f"right {at}", f"wrong {at}") for at in range(40)))
+    up, down = (decide(items, Scorer(Sentence(), Fingerprint(lower=low)), NO_CACHE) for low in (False, True))
+    assert (up.correct ^ down.correct).all()
+
+
+def test_the_view_decides_what_is_seen() -> None:
+    """The same sentences in another context: a sentence view must not notice, a context view must."""
+    here = item(0, "right", "wrong")
+    there = Item("i1", "src", ("elsewhere",), tuple(Candidate(c.text, ("ailleurs",)) for c in here.candidates))
+    for view, same in ((Sentence(), True), (Context(prev=2), False), (Whole(), False)):
+        one, other = decide(made(here, there), Scorer(view, Fingerprint()), NO_CACHE).scores
+        assert np.array_equal(one, other) == same
+
+
+def test_context_is_the_correct_previous_target() -> None:
+    seen: list[Request] = []
+
+    @dataclass(frozen=True)
+    class Spy(Length):
+        def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+            seen.extend(requests)
+            return super().measure(requests, run)
+
+    decide(made(item(0, "right", "wrong")), Scorer(Context(prev=2), Spy()), NO_CACHE)
+    assert {request.hyp[0].parts for request in seen} == {("avant", "right"), ("avant", "wrong")}
+    assert all(request.hyp[0].scored in {("right",), ("wrong",)} for request in seen)
+
+
+def test_metrics_that_need_a_reference_are_refused() -> None:
+    with pytest.raises(MetricError, match="trivial"):
+        decide(made(item(0, "a", "b")), "chrf", NO_CACHE)
+
+
+# ---------------------------------------------------------------- groups, intervals, tests
+
+
+def decided(correct: Sequence[bool], items: Sequence[Item]) -> Decisions:
+    return Decisions("m", made(*items), tuple(np.array([float(right), 0.5]) for right in correct))
+
+
+def test_groups() -> None:
+    items = [item(0, "a", "b", distance=0, type="x", category="it:es", block="1"),
+             item(1, "a", "b", distance=2, type="x", category="it:er", block="1", intra=True),
+             item(2, "a", "b", distance=7, type="y", category="it:er", block="2"), item(3, "a", "b", type="y")]
+    found = groups(decided([True, False, True, True], items))
+    assert [(g.group, g.correct, g.total) for g in found["sentence"]] == [
+        ("inter", 1, 2), ("intra", 1, 1), ("unknown", 1, 1)]
+    assert [(g.group, g.correct, g.total) for g in found["distance"]] == [
+        ("0", 1, 1), ("2", 0, 1), (">3", 1, 1), ("unknown", 1, 1)]
+    assert [(g.group, g.correct, g.total) for g in found["type"]] == [("x", 1, 2), ("y", 2, 2)]
+    assert [(g.group, g.correct, g.total) for g in found["block"]] == [("whole blocks", 1, 2)]
+    assert {g.group: g.total for g in found["category"]} == {"it:er": 2, "it:es": 1, "unknown": 1}
+    by_flag = groups(decided([True, False, True, True], items), "flag")["sentence"]
+    assert [(g.group, g.total) for g in by_flag] == [("intra", 1), ("unknown", 3)]
+
+
+def test_wilson_by_formula() -> None:
+    low, high = wilson(8, 10)
+    z, p, n = 1.959963984540054, 0.8, 10
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    assert (low, high) == pytest.approx((centre - half, centre + half), abs=1e-12)
+    assert wilson(0, 5)[0] == 0.0 and wilson(5, 5)[1] == 1.0
+
+
+def test_mcnemar_by_hand() -> None:
+    items = [item(at, "a", "b") for at in range(12)]
+    first = decided([True] * 10 + [False] * 2, items)
+    second = decided([False] * 8 + [True] * 4, items)
+    test = compare(first, second)
+    assert (test.only_first, test.only_second) == (8, 2)
+    assert test.p == pytest.approx(2 * sum([1, 10, 45]) / 2**10)  # two tails of a fair coin thrown 10 times
+    assert compare(first, first).p == 1.0
+    with pytest.raises(MetricError):
+        compare(first, decided([True], items[:1]))
+
+
+def test_scores_made_elsewhere(tmp_path: Path) -> None:
+    items = made(item(0, "a", "b"), item(1, "a", "b", "c"))
+    path = tmp_path / "loss.txt"
+    path.write_text("0.1\n0.2\n0.5\n0.6\n0.4\n", "utf-8")
+    assert given_scores(items, path, higher_is_better=False).correct.tolist() == [True, False]
+    assert given_scores(items, path, name="loss").metric == "loss"
+    path.write_text("0.1\n0.2\n", "utf-8")
+    with pytest.raises(InputError, match="2 scores for 5"):
+        given_scores(items, path)
+    path.write_text("0.1\nx\n", "utf-8")
+    with pytest.raises(InputError, match=r"loss.txt:2"):
+        given_scores(items, path)
+
+
+# ---------------------------------------------------------------- DiscEvalMT: balanced by construction
+
+
+def pairs_are_mirrored(items: Sequence[Item]) -> bool:
+    """Whether every correct sentence of a block is the wrong one as often as it is right."""
+    right = sorted((one.src, one.candidates[0].text, one.candidates[1].text) for one in items)
+    wrong = sorted((one.src, one.candidates[1].text, one.candidates[0].text) for one in items)
+    return right == wrong
+
+
+@pytest.mark.data
+def test_a_context_blind_metric_gets_exactly_half(data: Path) -> None:
+    blind = Scorer(Sentence(), Fingerprint())
+    lexical = decide(read(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl"), blind, NO_CACHE)
+    assert (overall(lexical).correct, overall(lexical).total, overall(lexical).ties) == (100, 200, 0)
+    anaphora = read(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    blocks: dict[str, list[Item]] = {}
+    for one in anaphora.items:
+        blocks.setdefault(one.block, []).append(one)
+    balanced = [one for block in blocks.values() if pairs_are_mirrored(block) for one in block]
+    assert (len(blocks), len(balanced)) == (50, 4 * 49)
+    found = overall(decide(ContrastSet("balanced", anaphora.langs, tuple(balanced)), blind, NO_CACHE))
+    assert (found.correct, found.total) == (98, 196) and found.accuracy == 0.5
+    seeing = decide(anaphora, Scorer(Context(prev=1), Fingerprint()), NO_CACHE)
+    assert overall(seeing).correct != 100  # a context view is not blind
+
+
+@pytest.mark.data
+def test_counts_of_the_real_sets(data: Path) -> None:
+    anaphora = read(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    lexical = read(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl")
+    assert anaphora.langs == ("en", "fr") and len(anaphora) == len(lexical) == 200
+    kinds = [one.type for one in anaphora.items]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"m.sg": 50, "f.sg": 50, "m.pl": 50, "f.pl": 50}
+    kinds = [one.type for one in lexical.items]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"disambig": 172, "repet": 22, "repet, disambig": 6}
+    large = read(data / "contrastive" / "contrapro-large.en-fr.jsonl")
+    assert len(large) == 14000 and all(len(one.src_context) <= 3 for one in large.items)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("mode, view", [("sentence", "sentence"), ("doc", "context(prev=2)")])
+def test_golden_scores_of_comet_qe(mode: str, view: str, data: Path, oracle: Path) -> None:
+    expected = json.loads((oracle / "contrastive" / "discevalmt.json").read_text("utf-8"))["expected"][mode]
+    model = oracle / "neural" / "models" / "comet-qe-mix"
+    items = read(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    found = decide(items, f"{view}:comet@{model}", NO_CACHE)
+    scores = np.stack(found.scores)  # (items, 2)
+    assert scores[:, 0] == pytest.approx(np.array(expected["scores_correct"]), abs=2e-5)
+    assert scores[:, 1] == pytest.approx(np.array(expected["scores_contrastive"]), abs=2e-5)
+    assert (overall(found).correct, overall(found).total) == (expected["correct"], expected["total"])
+
+
+# ---------------------------------------------------------------- formats
+
+
+def write(path: Path, value: object) -> Path:
+    path.write_text(json.dumps(value), "utf-8")
+    return path
+
+
+def test_discevalmt_json(tmp_path: Path) -> None:
+    two = {"src": ["The maps.", "They are old."], "trg": [
+        {"correct": ["Les cartes.", "Elles sont vieilles."], "incorrect": ["Les cartes.", "Ils sont vieux."],
+         "type": "f.pl"},
+        {"semi-correct": ["Les plans.", "Ils sont vieux."], "incorrect": ["Les plans.", "Elles sont vieilles."]}]}
+    found = read(write(tmp_path / "anaphora.json", {"10": two, "2": two}))
+    assert [one.block for one in found.items] == ["2", "2", "10", "10"] and found.langs == ("en", "fr")
+    first = found.items[0]
+    assert first.src_context == ("The maps.",)
+    assert first.candidates[0] == Candidate("Elles sont vieilles.", ("Les cartes.",))
+    assert [one.type for one in found.items[:2]] == ["f.pl", "semi-correct"]
+    example = {"src": ["A?", "B."], "trg": {"correct": ["a", "b"], "incorrect": ["a", "c"]}}
+    lexical = {"1": {"type": "repet", "examples": [example]}}
+    [one] = read(write(tmp_path / "lexical-choice.json", lexical)).items
+    assert (one.type, one.src, one.candidates[1].text) == ("repet", "B.", "c")
+
+
+def contrapro_row(segment: int, **more: Any) -> dict[str, Any]:
+    return {"src segment": 'He said : "it burns ."', "ref segment": "Er sagt, sie brennt.", "src pronoun": "it",
+            "ref pronoun": "Sie", "ante distance": 1, "intrasegmental": False, "document id": "1999_1_2.de",
+            "segment id": segment, **more,
+            "errors": [{"contrastive": "Er sagt, er brennt."}, {"contrastive": "Er sagt, es brennt."}]}
+
+
+@pytest.mark.parametrize("first", [1, 0])
+def test_contrapro_with_documents(tmp_path: Path, first: int) -> None:
+    folder = tmp_path / "documents" / "1999"
+    folder.mkdir(parents=True)
+    (folder / "1999_1_2.en").write_text("One.\nA candle.\nHe said: “it burns.”\n", "utf-8")
+    (folder / "1999_1_2.de").write_text("Eins.\nEine Kerze.\nEr sagt, sie brennt.\n", "utf-8")
+    path = write(tmp_path / "contrapro.json", [contrapro_row(2 + first)])
+    found = read(path, Wanted(documents=tmp_path / "documents", context=1))
+    [one] = found.items
+    assert found.langs == ("en", "de") and found.warnings == ()
+    assert one.src_context == ("A candle.",) and one.candidates[0].context == ("Eine Kerze.",)
+    assert len(one.candidates) == 3 and one.category == "it:sie" and (one.distance, one.intra) == (1, False)
+
+
+def test_contrapro_says_what_is_missing(tmp_path: Path) -> None:
+    rows = [contrapro_row(1), contrapro_row(1, **{"document id": "../../etc/passwd"})]
+    path = write(tmp_path / "contrapro.json", rows)
+    assert "no documents" in read(path).warnings[0]
+    (tmp_path / "1999_1_2.en").write_text("Another line.\n", "utf-8")
+    (tmp_path / "1999_1_2.de").write_text("Eine andere.\n", "utf-8")
+    notes = read(path, Wanted(documents=tmp_path)).warnings
+    assert notes == ("1 items have no context: their document or line was not found",
+                     "1 items have another source sentence than their document's line")
+    (tmp_path / "1999_1_2.de").write_text("Eine.\nZwei.\n", "utf-8")
+    with pytest.raises(InputError, match="1 lines, but 2"):
+        read(path, Wanted(documents=tmp_path))
+
+
+def test_voita(tmp_path: Path) -> None:
+    row = {"src": "A . _eos B . _eos C . _eos D .", "dst": ["а _eos б _eos в _eos не то", "а _eos б _eos в _eos то"],
+           "true_ind": 1, "ctx_dist": 3}
+    [one] = read(write(tmp_path / "deixis_test.json", [row])).items
+    assert one.src == "D ." and one.src_context == ("A .", "B .", "C .") and one.distance == 3
+    assert [c.text for c in one.candidates] == ["то", "не то"] and one.candidates[0].context == ("а", "б", "в")
+    with pytest.raises(InputError, match="true_ind"):
+        read(write(tmp_path / "deixis_test.json", [{**row, "true_ind": 2}]))
+
+
+def test_ctxpro(tmp_path: Path) -> None:
+    def row(expected: str, rule: str, ref: str, segment: int) -> dict[str, Any]:
+        return {"src pronoun": "you", "expected": expected, "ref segment": ref, "src segment": "I see you.",
+                "segment id": segment, "document id": "de-en/2017/a", "rule": rule}
+
+    rows = [row("sie", "ACC.FORM", "Ich sehe Sie.", 1), row("dich", "ACC.INFORM", "Dich sehe ich.", 1),
+            row("ihnen", "DAT.FORM", "Ich sehe Ihnen zu.", 1), row("sie", "ACC.FORM", "Nichts davon.", 0)]
+    lines = ["de-en/2017/a\tHello.\tHallo.", "de-en/2017/a\tI see you.\tIch sehe Sie."]
+    (tmp_path / "de-en.tsv").write_text("\n".join(lines), "utf-8")
+    path = write(tmp_path / "formality.opensubtitles.en-de.test.json", rows)
+    found = read(path, Wanted(documents=tmp_path / "de-en.tsv"))
+    assert found.langs == ("en", "de") and found.warnings == ("2 items left out: nothing to replace",)
+    assert [[c.text for c in one.candidates] for one in found.items] == [
+        ["Ich sehe Sie.", "Ich sehe Dich."], ["Dich sehe ich.", "Sie sehe ich."]]
+    assert found.items[0].src_context == ("Hello.",) and found.items[0].candidates[1].context == ("Hallo.",)
+    assert variants("Siebzehn sie", "sie", ["sie", "er"]) == ["Siebzehn er"]
+
+
+@pytest.mark.parametrize("name, content, message", [
+    ("x.json", "[1, 2]", "no contrastive set"), ("x.json", "{", "not JSON"), ("x.json", '{"1": {"src": "a"}}', "'src'"),
+    ("x.jsonl", '{"src": 1, "contrastive": ["c"]}', "'src'"), ("x.jsonl", "{}", "contrastive"),
+    ("x.jsonl", "nonsense", "not JSON"), ("x.jsonl", "", "no items"),
+    ("x.jsonl", '{"src": "a", "target": "b", "contrastive": []}', "no contrastive translation"),
+    ("x.jsonl", '{"src": "a", "src_context": ["x"], "target": "b", "contrastive": ["c"]}', "context of 1 source"),
+])
+def test_broken_sets_name_the_place(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content, "utf-8")
+    with pytest.raises(InputError, match=message):
+        read(tmp_path / name)
+
+
+def test_unknown_reader() -> None:
+    with pytest.raises(SpecError, match="did you mean voita"):
+        read("x.json", reader="voit")
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from wholetext.cli.main import main
+
+    rows = [{"id": str(at), "src": "x", "target": "good", "contrastive": ["bad"], "antecedent_distance": at % 2,
+             "langs": "en-fr"} for at in range(4)]
+    path = tmp_path / "set.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    for name, values in (("a", [2, 1] * 4), ("b", [2, 1, 1, 2] * 2)):
+        (tmp_path / f"{name}.txt").write_text("\n".join(map(str, values)), "utf-8")
+    asked = ["contrast", str(path), "--scores", f"one={tmp_path}/a.txt", "--scores", f"two={tmp_path}/b.txt"]
+    with pytest.raises(SystemExit) as done:
+        main([*asked, "-f", "json"])
+    assert not done.value.code
+    found = json.loads(capsys.readouterr().out)
+    assert [one["all"]["accuracy"] for one in found["metrics"]] == [1.0, 0.5]
+    assert found["mcnemar"][0]["only_first"] == 2 and found["mcnemar"][0]["p"] == 0.5
+    with pytest.raises(SystemExit):
+        main(asked)
+    shown = capsys.readouterr().out
+    assert "100.0 [51.0, 100.0]" in shown and "McNemar" in shown
+    with pytest.raises(SystemExit) as done:
+        main(["contrast", str(path)])
+    assert done.value.code == 2

@@ -1,0 +1,70 @@
+"""Discriminativeness of features: shares over pairs, equal texts left out, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wholetext.errors import MetricError
+from wholetext.meta.features import discriminativeness
+from wholetext.types import Corpus, Document, Output
+
+SPECS = ["freq(lang=en)", "conn(lang=en)"]
+
+
+def corpus() -> tuple[Corpus, Output]:
+    docs = (
+        Document("a", None, {"r": ("The cat sat. The cat slept. The cat left.",)}),  # the reference repeats more
+        Document("b", None, {"r": ("The dog sat. A storm came.",)}),  # the output repeats more
+        Document("c", None, {"r": ("The dog sat.",)}),  # both the same, though the texts differ
+        Document("d", None, {"r": ("The dog sat. The dog left.",)}),  # equal texts
+    )
+    hyp = Output("sys", {"a": ("The cat sat. A bird slept. The snake left.",), "b": ("The dog sat. The dog barked.",),
+                         "c": ("The cat sat.",), "d": ("The dog sat. The dog left.",)})
+    return Corpus("made", ("de", "en"), docs), hyp
+
+
+def test_three_shares() -> None:
+    pytest.importorskip("spacy")
+    made, hyp = corpus()
+    for one in discriminativeness(made, [hyp], SPECS):
+        assert (one.pairs, one.identical) == (3, 1)
+        assert (one.below, one.equal, one.above) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+        assert one.system == "sys" and one.below + one.equal + one.above == pytest.approx(1)
+
+
+def test_several_references_are_several_pairs() -> None:
+    pytest.importorskip("spacy")
+    made, hyp = corpus()
+    docs = tuple(Document(doc.id, None, {"r": doc.refs["r"], "q": doc.refs["r"]}) for doc in made.docs)
+    twice = Corpus("made", made.langs, docs)
+    one = discriminativeness(twice, [hyp], ["rc"])[0]
+    assert (one.pairs, one.identical) == (6, 2)
+
+
+def test_only_features_of_one_text() -> None:
+    made, hyp = corpus()
+    with pytest.raises(MetricError, match="single text"):
+        discriminativeness(made, [hyp], ["lexical-chain"])
+    with pytest.raises(MetricError, match="reference"):
+        discriminativeness(Corpus("x", ("de", "en"), (Document("a", ("x",)),)), [hyp], ["rc"])
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("spacy")
+    from wholetext.cli.main import main
+
+    (tmp_path / "hyp.txt").write_text("The cat sat.\nThe cat left.\nA dog.\n", "utf-8")
+    (tmp_path / "ref.txt").write_text("The cat sat.\nIt left.\nA dog.\n", "utf-8")
+    (tmp_path / "docs.txt").write_text("one\none\ntwo\n", "utf-8")
+    files = ["-t", f"{tmp_path}/hyp.txt", "-r", f"{tmp_path}/ref.txt", "-d", f"{tmp_path}/docs.txt", "-l", "de-en"]
+    with pytest.raises(SystemExit) as done:
+        main(["features", *files, "-m", "rc", "-f", "json"])
+    assert not done.value.code
+    [found] = json.loads(capsys.readouterr().out)
+    assert (found["below"], found["pairs"], found["identical"]) == (1.0, 1, 1)
+    with pytest.raises(SystemExit):
+        main(["features", *files, "-m", "rc"])
+    assert "ref lower" in capsys.readouterr().out

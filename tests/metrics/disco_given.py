@@ -1,0 +1,74 @@
+"""Stand-ins for the discourse metrics' tests: a tagger made of a word list, and an engine with given resources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from wholetext.engine import Engine
+from wholetext.text.analysis import LAYERS, Analysis, Token
+from wholetext.text.readings import Reading, read
+from wholetext.types import Fit, Request, View
+
+
+class WordListTagger:
+    """Whitespace tokens; a word is a noun when the list has a lemma for it; sentences end after . ! or ?"""
+
+    layers = LAYERS
+
+    def __init__(self, nouns: Mapping[str, str]) -> None:
+        self.nouns = nouns
+        self.id = f"word-list-{hash(tuple(nouns.items()))}"
+
+    def fit(self, x: str) -> Fit:
+        return Fit(tokens=len(x))
+
+    def run(self, batch: Sequence[str]) -> list[Analysis]:
+        return [self.analyse(text) for text in batch]
+
+    def analyse(self, text: str) -> Analysis:
+        tokens = []
+        for found in re.finditer(r"\S+", text):
+            word = found.group()
+            pos = "NOUN" if word in self.nouns else "X"
+            tokens.append(Token(word, self.nouns.get(word, word), "", pos, "", found.start(), found.end()))
+        return Analysis(tuple(tokens), (), tuple(spans(text)))
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    found, start = [], 0
+    for gap in re.finditer(r"(?<=[.!?])\s+", text):
+        found.append((start, gap.start()))
+        start = gap.end()
+    if text[start:].strip():
+        found.append((start, len(text)))
+    return found
+
+
+class GivenEngine(Engine):
+    """An engine whose resources are given beforehand by the first part of their key."""
+
+    given: dict[str, Any]
+
+    def resource(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        kind = key[0] if isinstance(key, tuple) else key
+        return self.given[kind] if kind in self.given else super().resource(key, make)
+
+
+def engine(**given: Any) -> GivenEngine:
+    made = GivenEngine(langs=("zh", "en"))
+    made.given = {name.replace("_", "-"): value for name, value in given.items()}
+    return made
+
+
+def whole(text: str) -> View:
+    return View((text,), (0, 1))
+
+
+def request(hyp: str, *refs: str) -> Request:
+    return Request((whole(hyp),), None, tuple(map(whole, refs)))
+
+
+def reading(text: str, nouns: Mapping[str, str]) -> Reading:
+    return read([text], [WordListTagger(nouns).analyse(text)])

@@ -1,0 +1,233 @@
+"""Cohesion metrics: golden graphs, the micro-test, definitions by hand, what must hold of any text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from disco_given import WordListTagger, engine, reading, request
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wholetext.errors import MetricError
+from wholetext.metrics.cohesion import (
+    Conn,
+    EntityGraph,
+    Freq,
+    Lc,
+    LexicalChain,
+    LexicalGraph,
+    Rc,
+    chain_overlap,
+    connectivity,
+    frequency,
+    lexical_items,
+    reiteration,
+    repetition,
+)
+from wholetext.text.analysis import Analysis, Token
+from wholetext.text.grids import adjacency, entities, grid
+from wholetext.text.readings import read
+from wholetext.text.vectors import StaticVectors
+from wholetext.types import Metric
+
+EXACT = 1e-9
+HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
+REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
+NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}
+STATIC = StaticVectors.given({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
+                              "mat": (-1, 0.1), "house": (-1, -1)})
+
+
+@pytest.fixture(scope="module")
+def gold(oracle: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((oracle / "disco" / "disco.json").read_text("utf-8"))
+    return found
+
+
+def value(metric: Metric, run: Any, hyp: str, *refs: str) -> float:
+    return float(metric.reduce(metric.measure([request(hyp, *refs)], run))[0, 0])
+
+
+# ---------------------------------------------------------------- numbers of the published code
+
+
+def test_golden_graphs(gold: dict[str, Any]) -> None:
+    run = engine(analyser=WordListTagger(gold["nouns"]), vectors=StaticVectors.given(gold["static_vectors"]))
+    for text in gold["documents"].values():
+        for side in ("hyp", "ref"):
+            expected, read_ = text["graphs"][side], reading(text[side], gold["nouns"])
+            assert {lemma: list(places) for lemma, places in grid(read_).items()} == expected["grid"]
+            assert len(read_.sentences) == expected["n_sentences"]
+            links = adjacency(grid(read_), len(read_.sentences))
+            assert links == pytest.approx(np.array(expected["adjacency_U"]), abs=EXACT)
+            assert value(Rc(), run, text[side]) == pytest.approx(expected["RC"], abs=EXACT)
+            assert value(Lc(), run, text[side]) == pytest.approx(expected["LC"], abs=EXACT)
+            assert value(EntityGraph(), run, text[side]) == pytest.approx(expected["EntityGraph"], abs=EXACT)
+            assert value(LexicalGraph(), run, text[side]) == pytest.approx(expected["LexicalGraph_07"], abs=EXACT)
+        hyp, ref, ref2, graphs = text["hyp"], text["ref"], text["ref2"], text["graphs"]
+        assert value(LexicalChain(), run, hyp, ref) == pytest.approx(graphs["LexicalChain"], abs=EXACT)
+        best = value(LexicalChain(), run, hyp, ref, ref2)
+        assert best == pytest.approx(graphs["LexicalChain_two_refs_max"], abs=EXACT)
+
+
+def test_golden_sentences(gold: dict[str, Any]) -> None:
+    for text in gold["documents"].values():
+        for side in ("hyp", "ref"):
+            found = reading(text[side], gold["nouns"])
+            assert [" ".join(found.words[slice(*span)]) for span in found.sentences] == text[f"sentences_{side}"]
+
+
+def test_micro_test_of_the_specification() -> None:
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    assert value(Rc(), run, HYP) == 0.5
+    assert value(Lc(), run, HYP) == pytest.approx(0.1666667, abs=5e-8)
+    assert value(EntityGraph(), run, HYP) == pytest.approx(0.4583333, abs=5e-8)
+    assert value(EntityGraph(average="mean"), run, HYP) == pytest.approx(0.1145833, abs=5e-8)
+    assert value(LexicalGraph(), run, HYP) == pytest.approx(0.4583333, abs=5e-8)
+    assert value(LexicalChain(), run, HYP, REF) == 1.0
+    links = adjacency(grid(reading(HYP, NOUNS)), 4)
+    assert {(i, j): links[i, j] for i, j in np.argwhere(links)} == {(0, 1): 1, (0, 3): 1 / 3, (1, 3): 1 / 2}
+    assert value(Freq(), run, HYP) == value(Rc(), run, HYP)
+    assert value(Conn(), run, HYP) == value(EntityGraph(average="mean"), run, HYP)
+
+
+# ---------------------------------------------------------------- definitions by hand
+
+
+def test_features_and_chains() -> None:
+    foci = {"cat": (0, 0, 2), "dog": (1,), "mat": (1, 2)}
+    assert repetition(foci) == (5 / 3, 2 / 3)
+    assert frequency(foci) == 5 / 3 and frequency(foci, "repeated") == 5 / 2
+    assert frequency({}) == 0.0 and repetition({}) == (0.0, 0.0)
+    two = {"cat": (0, 2, 3), "dog": (0, 1)}
+    # cat is a chain of both: {0, 2} and {0, 2, 3}; mat of the first alone, dog of the second alone
+    assert chain_overlap(foci, two) == pytest.approx(2 / 3)
+    assert chain_overlap(foci, two, "precision") == 1.0
+    assert chain_overlap(foci, two, "f") == pytest.approx(4 / 5)
+    assert chain_overlap(foci, two, per_chain=True) == pytest.approx(1 / 3)
+    assert chain_overlap({}, two) == 0.0
+
+
+def test_weighted_links_count_shared_foci() -> None:
+    foci = {"cat": (0, 2), "mat": (0, 2), "dog": (2, 3)}
+    assert adjacency(foci, 4, "u")[0, 2] == 0.5 and adjacency(foci, 4, "w")[0, 2] == 1.0
+    assert connectivity(foci, 4, "w") == pytest.approx((1.0 + 1.0) / 4)
+    assert connectivity({}, 0) == 0.0
+
+
+def tagged(*words: tuple[str, str, str]) -> Analysis:
+    tokens, at = [], 0
+    for text, lemma, pos in words:
+        tokens.append(Token(text, lemma, "", pos, "", at, at + len(text)))
+        at += len(text) + 1
+    return Analysis(tuple(tokens), (), ((0, at),))
+
+
+def test_wong_and_kit_count_content_words() -> None:
+    analysis = tagged(("The", "the", "DET"), ("cat", "cat", "NOUN"), ("saw", "see", "VERB"), ("cats", "cat", "NOUN"),
+                      ("and", "and", "CCONJ"), ("a", "a", "DET"), ("cat", "cat", "NOUN"), ("feline", "feline", "NOUN"))
+    content = read(["x" * 60], [analysis]).content
+    assert [form for form, _ in content] == ["cat", "saw", "cats", "cat", "feline"]
+    assert reiteration([form for form, _ in content]) == 1 / 5  # only the second "cat" repeats a form
+    lemmas = [lemma for _, lemma in content]
+    assert reiteration(lexical_items(lemmas, "lemma", None, 0.7)) == 2 / 5
+    near = StaticVectors.given({"cat": (1.0, 0.0), "feline": (0.9, 0.1), "see": (0.0, 1.0)})
+    assert reiteration(lexical_items(lemmas, "vectors", near, 0.7)) == 3 / 5
+    assert reiteration([]) == 0.0
+
+
+def test_lc_says_what_it_fell_back_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.text import wordnet
+
+    monkeypatch.setattr(wordnet, "version", lambda: "")
+    assert Lc(definition="wong-kit").resolve(("zh", "de")).items == "lemma"
+    assert Lc().resolve(("zh", "en")).items == "lemma"
+    monkeypatch.setattr(wordnet, "version", lambda: "3.0")
+    assert Lc(definition="wong-kit").resolve(("zh", "en")).items == "wordnet"
+
+
+def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.text import wordnet
+
+    class Synset:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def name(self) -> str:
+            return self._name
+
+    class Reader:
+        def synsets(self, lemma: str) -> list[Synset]:
+            known = {"car": ["car.1"], "auto": ["car.1", "machine.1"], "machine": ["machine.1"], "dog": ["dog.1"]}
+            return [Synset(name) for name in known.get(lemma, [])]
+
+    monkeypatch.setattr(wordnet, "_reader", lambda: Reader())
+    groups = {frozenset(group) for group in wordnet.synonym_groups(["car", "dog", "auto", "machine", "xyzzy"])}
+    assert groups == {frozenset({"car", "auto", "machine"}), frozenset({"dog"}), frozenset({"xyzzy"})}
+
+
+def test_a_tagger_without_parts_of_speech_is_refused() -> None:
+    with pytest.raises(MetricError, match="parts of speech"):
+        Rc(lang="en", tagger="plain").analyser()
+
+
+# ---------------------------------------------------------------- any text
+
+words = st.sampled_from([*NOUNS, "the", "saw", "is", ".", ". the", "👍"])
+texts = st.lists(words, max_size=30).map(" ".join)
+
+
+@settings(max_examples=80, deadline=None)
+@given(texts, texts)
+def test_any_text(one: str, other: str) -> None:
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    for metric in (Rc(), Lc(), EntityGraph(), EntityGraph(weighting="w"), LexicalGraph(), Freq(focus="entity"), Conn(),
+                   Rc(definition="wong-kit"), Lc(definition="wong-kit", items="lemma")):
+        low, high = metric.range
+        assert low <= value(metric, run, one) <= high
+    whole = LexicalChain(per_chain=True)
+    read_ = grid(reading(one, NOUNS))
+    chained = any(len(set(places)) > 1 for places in read_.values())
+    assert value(whole, run, one, one) == (1.0 if chained else 0.0)
+    assert value(whole, run, one, other) <= 1.0
+    assert value(LexicalChain(variant="f"), run, one, other) == pytest.approx(
+        value(LexicalChain(variant="f"), run, other, one))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.integers(0, 9), min_size=1, max_size=6).map(tuple)))
+def test_adjacency_by_definition(foci: dict[str, tuple[int, ...]]) -> None:
+    u, w = adjacency(foci, 10, "u"), adjacency(foci, 10, "w")
+    for i in range(10):
+        for j in range(10):
+            shared = sum(i in places and j in places for places in foci.values()) if i < j else 0
+            assert w[i, j] == (shared / (j - i) if shared else 0.0)
+            assert u[i, j] == (1 / (j - i) if shared else 0.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True), st.integers(0, 2**32 - 1))
+def test_entities_partition_the_foci(names: list[str], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    vectors = StaticVectors.given({name: rng.normal(size=3) for name in names[::2]})
+    foci = {name: (at,) for at, name in enumerate(names)}
+    merged = entities(foci, vectors, 0.5)
+    assert sorted(place for places in merged.values() for place in places) == list(range(len(names)))
+    assert sorted(part for name in merged for part in name.split("-")) == sorted(names)
+    assert len(entities(foci, vectors, 1.1)) == len(names)
+
+
+def test_blocks_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.text import grids
+
+    rng = np.random.default_rng(3)
+    foci = {f"n{i}": tuple(int(s) for s in rng.integers(0, 50, 6)) for i in range(20)}
+    vectors = StaticVectors.given({f"n{i}": rng.normal(size=3) for i in range(20)})
+    before, groups = adjacency(foci, 50, "w"), entities(foci, vectors, 0.6)
+    monkeypatch.setattr(grids, "_CELLS", 130)
+    assert (adjacency(foci, 50, "w") == before).all()
+    assert entities(foci, vectors, 0.6) == groups

@@ -1,0 +1,104 @@
+"""Texts that break things: no noun, one sentence, nothing at all, emoji, fifty thousand tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from disco_given import WordListTagger, engine, request
+
+from wholetext.metrics.cohesion import Conn, EntityGraph, Freq, Lc, LexicalChain, LexicalGraph, Rc
+from wholetext.metrics.discoscore import DsFocus, DsSent
+from wholetext.text.vectors import StaticVectors
+from wholetext.types import Corpus, Document, Metric, Output
+
+NOUNS = {f"n{i}": f"n{i}" for i in range(40)} | {word: word for word in ("china", "people", "press", "year", "land")}
+STATIC = StaticVectors.given({noun: np.random.default_rng(i).normal(size=4) for i, noun in enumerate(NOUNS)})
+ODD = ["", " ", "the saw is .", "n1", "👍 👍 👍", "n1 n2 . . . n1 !", "\u200b\u00a0", "n3 " * 40]
+
+
+def metrics(model: str) -> list[Metric]:
+    return [
+        DsFocus(model=model), DsFocus(model=model, focus="entity", no_overlap="nan", min_mentions=2),
+        DsFocus(model=model, focus_match="lemma", no_overlap="max", distance="l2"),
+        DsFocus(model=model, too_long="truncate"), DsSent(model=model, too_long="truncate", weighting="w"),
+        DsSent(model=model), DsSent(model=model, focus="entity", match="greedy"), DsSent(model=model, match="optimal"),
+        DsSent(model=model, words="spaces", use_graph=False),
+        Rc(), Lc(), Rc(definition="wong-kit"), Lc(definition="wong-kit", items="vectors"), EntityGraph(),
+        LexicalGraph(), LexicalChain(), Freq(focus="entity"), Conn(weighting="w"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def model(oracle: Path) -> str:
+    return str(oracle / "neural" / "models" / "tiny-bert")
+
+
+def test_odd_texts_get_a_number_or_nan(model: str) -> None:
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    asked = [request(hyp, ref, hyp) for hyp in ODD for ref in ODD]
+    for metric in metrics(model):
+        stats = metric.measure(asked, run)
+        assert np.isfinite(stats).all() and len(stats) == len(asked)
+        table = metric.reduce(stats)
+        low, high = metric.range
+        known = table[~np.isnan(table)]
+        assert ((known >= low - 1e-6) & (known <= high + 1e-6)).all(), metric
+
+
+def test_reasons_are_given(model: str) -> None:
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    Rc().measure([request("the saw"), request(""), request("n1")], run)
+    assert [run._details.get(i) for i in range(3)] == [{"reason": "no noun"}, {"reason": "no word"}, None]
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    DsSent(model=model).measure([request("", ""), request("n1 .", "")], run)
+    assert run._details == {0: {"reason": "neither text has a word"}, 1: {"reason": "one of the two texts has no word"}}
+
+
+def test_fifty_thousand_tokens(model: str) -> None:
+    rng = np.random.default_rng(0)
+    words = ["china", "people", "press", "year", "the", "with", "said", "."]  # one word piece each
+    long = " ".join(words[i] for i in rng.integers(0, len(words), 50_000))
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    for metric in metrics(model):
+        table = metric.reduce(metric.measure([request(long, "china said people . the press said year .")], run))
+        if getattr(metric, "match", "") != "optimal" and getattr(metric, "no_overlap", "") != "nan":
+            assert np.isfinite(table).all(), metric
+
+
+def test_a_plan_too_large_is_nan_with_a_reason(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    from wholetext.metrics import sentence_graph
+
+    monkeypatch.setattr(sentence_graph, "_LARGEST_PLAN", 3)
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    metric = DsSent(model=model, match="optimal")
+    assert np.isnan(metric.reduce(metric.measure([request("n1 . n2 .", "n1 . n3 .")], run))).all()
+    assert "too many" in run._details[0]["reason"]
+
+
+def test_truncation_is_counted(model: str) -> None:
+    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
+    asked = [request("n1 . " * 800, "n1 .")]
+    assert DsSent(model=model).fits(asked, run)[0].lost_focus == 0  # type: ignore[index]
+    assert DsSent(model=model, too_long="truncate").fits(asked, run)[0].lost_focus > 0  # type: ignore[index]
+
+
+@pytest.mark.slow
+def test_the_real_pipeline_on_odd_texts() -> None:
+    pytest.importorskip("spacy")
+    from wholetext.evaluate import evaluate
+
+    texts: dict[str, tuple[str, ...]] = {
+        "empty": ("", ""), "emoji": ("👍👍", "🎉"), "no noun": ("It is.", "They were."), "one": ("A cat sat.",),
+        "long": (("The storm reached the coast. People left the town! " * 5000),),
+    }
+    corpus = Corpus("odd", ("de", "en"), tuple(Document(name, None, {"r": text}) for name, text in texts.items()))
+    specs = ["ds-focus@minilm", "ds-sent@minilm", "rc", "lc(definition=wong-kit)", "entity-graph", "lexical-graph",
+             "lexical-chain"]
+    scores = evaluate(corpus, [Output("s", dict(texts))], specs).scores
+    found: dict[str, Any] = {spec: one["s"].at("doc") for spec, one in scores.items()}
+    assert np.allclose(found["ds-focus@minilm"], 0)
+    assert np.allclose(found["ds-sent@minilm"][1:], 1) and np.isnan(found["ds-sent@minilm"][0])
+    assert all(np.isfinite(found[spec]).all() for spec in specs[2:])

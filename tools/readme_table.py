@@ -1,0 +1,48 @@
+"""Writes the README's table again: the bundled German–English documents under the demo's metrics."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from wholetext.cli.demo import default_metrics
+from wholetext.cli.tables import MARKS, arrow, digits, number, order
+from wholetext.demo import load
+from wholetext.evaluate import Options, evaluate
+from wholetext.stats.compare import compare
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+BEGIN, END = "<!-- demo table: written by tools/readme_table.py -->\n", "<!-- end of demo table -->\n"
+
+
+def table() -> str:
+    corpus, outputs = load("de-en")
+    results = evaluate(corpus, outputs, default_metrics(), Options(flags=False))
+    comparisons = [compare(scores) for scores in results.scores.values()]
+    lines = ["| system | " + " | ".join(f"{c.metric} {arrow(c)}" for c in comparisons) + " |"]
+    lines.append("|---" * (len(comparisons) + 1) + "|")
+    for system in order(comparisons):
+        cells = []
+        for comparison in comparisons:
+            standing, places = comparison[system], digits(comparison)
+            score = number(standing.score, places)
+            score = f"**{score}**" if standing.rank == 1 else score
+            half = number(standing.interval.half_width, places)
+            cells.append(f"{score} ±{half} {MARKS[standing.verdict].strip()} #{standing.rank}".replace("  ", " "))
+        lines.append(f"| {system} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    text = README.read_text("utf-8")
+    head, rest = text.split(BEGIN)
+    old, tail = rest.split(END)
+    new = table()
+    if "--check" in sys.argv:
+        return 0 if old == new else 1
+    README.write_text(head + BEGIN + new + END + tail, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
