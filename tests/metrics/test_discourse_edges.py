@@ -102,3 +102,30 @@ def test_the_real_pipeline_on_odd_texts() -> None:
     assert np.allclose(found["ds-focus@minilm"], 0)
     assert np.allclose(found["ds-sent@minilm"][1:], 1) and np.isnan(found["ds-sent@minilm"][0])
     assert all(np.isfinite(found[spec]).all() for spec in specs[2:])
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_shuffling_sentences_lowers_coherence_on_real_documents(data: Path) -> None:
+    """The 200 documents of docs/studies/coherence.md."""
+    pytest.importorskip("spacy")
+    import random
+
+    from wholetext.evaluate import Options, evaluate
+    from wholetext.io import read as read_corpus
+
+    texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for pair in ("zh-en", "de-en", "cs-en"):
+        loaded = read_corpus(str(data / "evalsets" / "wmt21.news"), langs=pair, systems=["Online-W"])
+        for doc in loaded.corpus.docs:
+            if len(doc) >= 5 and len(texts) < 200:
+                texts[f"{pair}/{doc.id}"] = (loaded.outputs[0].docs[doc.id], doc.refs[loaded.corpus.references[0]])
+    rng = random.Random(4)
+    corpus = Corpus("real", ("xx", "en"), tuple(Document(name, None, {"r": ref}) for name, (_, ref) in texts.items()))
+    as_is = Output("as is", {name: hyp for name, (hyp, _) in texts.items()})
+    mixed = Output("mixed", {name: tuple(rng.sample(hyp, len(hyp))) for name, (hyp, _) in texts.items()})
+    assert len(corpus) == 200
+    for spec in ("entity-graph", "ds-sent@minilm"):
+        scores = evaluate(corpus, [as_is, mixed], [spec], Options(block=100_000)).scores
+        change = next(iter(scores.values()))["mixed"].at("doc") - next(iter(scores.values()))["as is"].at("doc")
+        assert change.mean() < 0 and (change < 0).mean() > 0.6, spec
