@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -15,7 +16,7 @@ from typing import Any
 from wholetext.errors import MissingExtra, RunError, WholetextError, did_you_mean
 from wholetext.report.standings import Testing, breakdown, standing
 from wholetext.report.panels import Study
-from wholetext.report.texts import blocks, choose, faults_of
+from wholetext.report.texts import Faults, blocks, choose, gather
 from wholetext.registry import Scorer, scorer
 from wholetext.results import Results
 from wholetext.version import __version__
@@ -71,37 +72,31 @@ def _parts(results: Results, choices: Choices) -> dict[str, Any]:
     if choices.baseline is not None and choices.baseline not in systems:
         near = did_you_mean(choices.baseline, systems) or f"the systems are {', '.join(systems)}"
         raise RunError(f"there is no system {choices.baseline!r}", next=near)
-    drawn = choose(results, choices.segments)
     parts: dict[str, Any] = {"head": {}}
     metrics = []
     scorers = [scorer(spec) for spec in results.scores]
     for i, scores in enumerate(results.scores.values()):
         metrics.append(standing(scores, systems, choices.testing) | {"without": _without(scorers, i)})
         parts[f"metric{i}"] = breakdown(scores, systems, choices.testing)
+    material, drawn = gather(results, systems), choose(results, choices.segments)
     place: dict[int, int] = {}
-    flagged: dict[str, dict[str, int]] = {name: {} for name in systems}
-    for number, block in enumerate(blocks(results, systems, drawn)):
+    for number, block in enumerate(blocks(material, drawn)):
         place |= dict.fromkeys(block, number)
         parts[f"text{number}"] = {str(doc): value for doc, value in block.items()}
-    _count_faults(results, flagged)
     corpus = results.corpus
     parts["head"] = {
         "corpus": corpus.id, "langs": list(corpus.langs), "references": list(corpus.references),
         "systems": systems, "baseline": None if choices.baseline is None else systems.index(choices.baseline),
         "alpha": choices.testing.alpha, "metrics": metrics, "notice": drawn.notice,
         "docs": [[doc.id, len(doc), place.get(i, -1)] for i, doc in enumerate(corpus.docs)],
-        "warnings": list(results.warnings), "faults": [flagged[name] for name in systems],
+        "warnings": list(results.warnings), "faults": [_counted(faults) for faults in material.faults],
     }
     return parts
 
 
-def _count_faults(results: Results, flagged: dict[str, dict[str, int]]) -> None:
-    """Broken segments by kind, over all documents, whether or not their texts are in the file."""
-    for output in results.outputs:
-        for doc in results.corpus.docs:
-            for _, names in faults_of(doc, output.docs[doc.id], len(output.docs[doc.id])):
-                for name in names:
-                    flagged[output.system][name] = flagged[output.system].get(name, 0) + 1
+def _counted(faults: Sequence[Faults]) -> dict[str, int]:
+    """Broken segments of one system by kind, over all documents, whether or not their texts are in the file."""
+    return dict(Counter(name for doc in faults for _, names in doc for name in names))
 
 
 def _order(results: Results) -> list[str]:

@@ -12,9 +12,10 @@ from wholetext.report.numbers import shorts
 from wholetext.report.spans import Texts, glue_of, marks_of
 from wholetext.results import Results
 from wholetext.text.degenerate import faults
-from wholetext.types import Document, Scores
+from wholetext.types import Document, FloatArray, Scores
 
-BLOCK = 200_000  # characters of text in one block: unpacked in a few milliseconds
+Faults = list[list[Any]]
+BLOCK = 100_000  # characters of text in one block: unpacked in a few milliseconds
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,45 @@ def _most_different(results: Results) -> list[int]:
     return [int(doc) for doc in np.argsort(-gap, kind="stable")]
 
 
-def blocks(results: Results, systems: Sequence[str], drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
+@dataclass(frozen=True, eq=False)
+class Material:
+    """A run as documents are drawn from it: systems in the page's order, row scores and faults worked out once."""
+
+    results: Results
+    systems: tuple[str, ...]
+    references: tuple[str, ...]
+    scores: tuple[tuple[tuple[Scores, FloatArray], ...], ...]  # [metric][system] with (rows,) scores
+    faults: tuple[tuple[Faults, ...], ...]  # [system][document]
+
+    def outputs(self, doc: int) -> list[tuple[str, ...]]:
+        by_name = {output.system: output for output in self.results.outputs}
+        return [by_name[name].docs[self.results.corpus.docs[doc].id] for name in self.systems]
+
+
+def gather(results: Results, systems: Sequence[str]) -> Material:
+    by_name = {output.system: output for output in results.outputs}
+    return Material(
+        results, tuple(systems), results.corpus.references,
+        tuple(tuple((scores[name], scores[name].at("row")) for name in systems) for scores in results.scores.values()),
+        tuple(tuple(_faults(doc, by_name[name].docs[doc.id]) for doc in results.corpus.docs) for name in systems),
+    )
+
+
+def _faults(doc: Document, hyp: tuple[str, ...]) -> Faults:
+    """``[segment, what is wrong]`` of an output; source and reference are consulted where they line up with it."""
+    first = next(iter(doc.refs.values()), None)
+    aligned = [side if side is not None and len(side) == len(hyp) else (None,) * len(hyp) for side in (doc.src, first)]
+    found = (faults(text, src, ref) for text, src, ref in zip(hyp, *aligned))
+    return [[at, list(names)] for at, names in enumerate(found) if names]
+
+
+def blocks(material: Material, drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
     """The chosen documents in blocks: document → what the page draws of it."""
-    outputs = {output.system: output for output in results.outputs}
     block: dict[int, dict[str, Any]] = {}
     size = 0
     for index, segments in drawn.segments.items():
-        doc = results.corpus.docs[index]
-        shown = _Document(results, index, [outputs[name].docs[doc.id] for name in systems], segments)
-        block[index] = shown.plain(systems)
+        shown = _Document(material, index, segments)
+        block[index] = shown.plain()
         size += shown.characters
         if size >= BLOCK:
             yield block
@@ -79,44 +110,43 @@ def blocks(results: Results, systems: Sequence[str], drawn: Drawn) -> Iterator[d
 class _Document:
     """One document of all systems, cut to its first ``size`` segments."""
 
-    def __init__(self, results: Results, index: int, hyps: list[tuple[str, ...]], size: int) -> None:
-        self.results, self.index, self.size = results, index, size
-        self.doc: Document = results.corpus.docs[index]
-        self.hyps = hyps
+    def __init__(self, material: Material, index: int, size: int) -> None:
+        self.material, self.index, self.size = material, index, size
+        self.doc = material.results.corpus.docs[index]
+        self.hyps = material.outputs(index)
 
     @property
     def characters(self) -> int:
         texts = [*self.hyps, *self.doc.refs.values(), self.doc.src or ()]
         return sum(len(segment) for text in texts for segment in text[: self.size])
 
-    def plain(self, systems: Sequence[str]) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         size, doc = self.size, self.doc
         found: dict[str, Any] = {
             "src": None if doc.src is None else list(doc.src[:size]),
-            "refs": [list(doc.refs[name][:size]) if name in doc.refs else [] for name in self.results.corpus.references],
+            "refs": [list(doc.refs[name][:size]) for name in self.material.references],
             "out": [list(hyp[:size]) for hyp in self.hyps],
-            "flags": [faults_of(doc, hyp, size) for hyp in self.hyps],
+            "flags": [[one for one in faults[self.index] if one[0] < size] for faults in self.material.faults],
             "rows": [], "lost": [], "marks": [],
         }
         earlier: dict[str, int] = {}
-        for at, by_system in enumerate(self.results.scores.values()):
-            ordered = [by_system[name] for name in systems]
+        for at, ordered in enumerate(self.material.scores):
             found["rows"].append(self._rows(ordered))
-            found["lost"].append([self._lost(each) for each in ordered])
-            marks = [self._marks(each, hyp) for each, hyp in zip(ordered, self.hyps)]
-            same = earlier.setdefault(repr(marks), at)  # d-blonde marks what blonde marks
-            found["marks"].append((marks if any(marks) else None) if same == at else same)
+            found["lost"].append([self._lost(scores) for scores, _ in ordered])
+            marks = [self._marks(scores, hyp) for (scores, _), hyp in zip(ordered, self.hyps)]
+            same = earlier.setdefault(repr(marks), at) if any(marks) else at  # d-blonde marks what blonde marks
+            found["marks"].append(same if same != at else marks if any(marks) else None)
         return found
 
-    def _rows(self, ordered: Sequence[Scores]) -> dict[str, Any]:
+    def _rows(self, ordered: Sequence[tuple[Scores, FloatArray]]) -> dict[str, Any]:
         """Where the rows lie and what they score: ``at`` is null for a row per segment, by system where they differ."""
         spans, values = [], []
-        for each in ordered:
-            rows = each.rows.of(self.index)
-            places = np.stack([each.rows.start[rows], each.rows.stop[rows]], axis=1)
+        for scores, row_scores in ordered:
+            rows = scores.rows.of(self.index)
+            places = np.stack([scores.rows.start[rows], scores.rows.stop[rows]], axis=1)
             kept = places[:, 0] < self.size
             spans.append(places[kept].tolist())
-            values.append(shorts(_row_scores(each, rows)[kept], 5))
+            values.append(shorts(row_scores[rows][kept], 5))
         if all(span == spans[0] for span in spans):
             single = spans[0] == [[i, i + 1] for i in range(len(spans[0]))] and len(spans[0]) > 1
             return {"at": None if single else spans[0], "v": values}
@@ -130,8 +160,8 @@ class _Document:
         return [[int(row), int(lost[row, 0]), int(lost[row, 1])] for row in np.flatnonzero(lost.any(axis=1))]
 
     def _marks(self, scores: Scores, hyp: tuple[str, ...]) -> dict[str, Any] | None:
-        refs = tuple(self.doc.refs[name] for name in self.results.corpus.references)
-        texts = Texts(hyp, refs, glue_of(self.results.corpus.langs[1], scores))
+        refs = tuple(self.doc.refs[name] for name in self.material.references)
+        texts = Texts(hyp, refs, glue_of(self.material.results.corpus.langs[1], scores))
         marks = marks_of(scores, self.index, texts)
         if not marks:
             return None
@@ -140,16 +170,3 @@ class _Document:
             "errors": [error for error in marks.errors if error[0] < self.size],
             "cuts": [cut for cut in marks.cuts if cut[0] < self.size],
         }
-
-
-def _row_scores(scores: Scores, rows: slice) -> Any:
-    """(rows,) scores of some rows, without scoring all others again."""
-    return np.asarray(scores.reduce_rows(scores.stats[rows]))[:, 0] if rows.start < rows.stop else np.zeros(0)
-
-
-def faults_of(doc: Document, hyp: tuple[str, ...], size: int) -> list[list[Any]]:
-    """``[segment, what is wrong]`` of an output whose segments line up with the source."""
-    first = next(iter(doc.refs.values()), None)
-    aligned = [side if side is not None and len(side) == len(hyp) else (None,) * len(hyp) for side in (doc.src, first)]
-    found = (faults(text, src, ref) for text, src, ref in zip(hyp[:size], *aligned))
-    return [[at, list(names)] for at, names in enumerate(found) if names]

@@ -18,7 +18,9 @@ function load(name) {
 async function unpack(name) {
   const holder = byId(`data-${name}`);
   if (!holder) throw new Error(`block ${name} is missing from the file`);
-  const packed = Uint8Array.from(atob(holder.textContent.trim()), (char) => char.charCodeAt(0));
+  const letters = atob(holder.textContent),
+    packed = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) packed[i] = letters.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -27,10 +29,16 @@ async function unpack(name) {
 const state = { page: "leaderboard", metric: 0, a: 0, b: 1, base: null, sort: 0, doc: 0, seg: -1, shown: [], off: [] };
 let head = {};
 
-const documentBlock = async (at) => {
+async function documentBlock(at) {
   const block = head.docs[at][2];
   return block < 0 ? null : (await load(`text${block}`))[at];
-};
+}
+
+/** Unpack the neighbours of a document while nothing else happens, so that turning to them is quick. */
+function prepare(at) {
+  const near = [at + 1, at - 1].filter((doc) => head.docs[doc] && head.docs[doc][2] >= 0);
+  setTimeout(() => near.forEach((doc) => load(`text${head.docs[doc][2]}`)), 50);
+}
 
 // ---------------------------------------------------------------- numbers
 

@@ -1,6 +1,6 @@
 // Document view: source, reference and systems side by side, segment by segment, coloured by score and marked.
 
-const FIRST = 80,
+const FIRST = 40,
   MORE = 120; // segments drawn at once, and each time the end comes into sight
 let current = null; // {block, rows, body, drawn, total, columns, leaders}
 
@@ -75,6 +75,7 @@ async function drawDocument() {
       ),
     );
   const table = textTable(block);
+  prepare(state.doc);
   const cut =
     segmentsOf(block) < segments
       ? el("p", { class: "care" }, `Only the first ${count(segmentsOf(block))} segments are in the file.`)

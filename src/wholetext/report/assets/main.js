@@ -137,7 +137,7 @@ const KEYS = {
 };
 
 function pressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, textarea")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("select, input, textarea")) return;
   if (event.key === "Escape") tip.hide();
   if (state.page === "document" && KEYS[event.key]) {
     event.preventDefault();
