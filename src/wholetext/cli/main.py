@@ -15,6 +15,8 @@ from wholetext.errors import WholetextError
 VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
+    "meta": "wholetext.cli.meta",
+    "paragraphs": "wholetext.cli.paragraphs",
     "explain": "wholetext.cli.explain",
     "plan": "wholetext.cli.plan",
     "sweep": "wholetext.cli.sweep",

@@ -12,8 +12,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wholetext.backends.encoder import Precision
+from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate
+from wholetext.backends.tokenizer import FILES
 from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError
 from wholetext.metrics.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
@@ -41,14 +42,13 @@ class EncodedMetric(FocusMetric):
     too_long: TooLong = "window"
 
     def facts(self) -> Mapping[str, str]:
-        found = locate(self.model, self.revision)
+        found = locate(self.model, self.revision, patterns=FILES)
         return {**super().facts(), "model": found.id, **vector_facts(self.focus, self.vectors)}
 
     def encoder(self, run: Run) -> WordEncoder:
         key = ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype)
-        precision = Precision(run.device, run.dtype)
-        return run.resource(key, lambda: WordEncoder(self.model, self.revision, layers=self.layers,
-                                                     too_long=self.too_long, precision=precision))
+        return run.resource(key, lambda: WordEncoder(open_encoder(run, self.model, self.revision, self.layers),
+                                                     layers=self.layers, too_long=self.too_long))
 
     def static(self, run: Run) -> StaticVectors | None:
         return static_vectors(self.vectors, run) if self.focus == "entity" else None
