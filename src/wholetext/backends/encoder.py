@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from wholetext.backends.hub import Located, loading, locate
@@ -55,7 +56,7 @@ def open_encoder(run: Run, model: str, revision: str, top: int | None = None) ->
     def make() -> Encoder:
         located = locate(model, revision, patterns=FILES)
         tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
-        return Encoder(located, tokenizer, precision, lambda: load_pretrained(model, revision), top)
+        return Encoder(located, tokenizer, precision, lambda: load_pretrained(locate(model, revision).path), top)
 
     return run.resource(("encoder", model, revision, precision, top), make)
 
@@ -63,13 +64,13 @@ def open_encoder(run: Run, model: str, revision: str, top: int | None = None) ->
 class Encoder:
     """A model that turns ids into hidden states. ``top`` is the last layer that is needed (None: all)."""
 
-    def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision, build: Callable[[], Any],
-                 top: int | None = None) -> None:  # fmt: skip
+    def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision,
+                 build: Callable[[], Any] | None = None, top: int | None = None) -> None:  # fmt: skip
         if precision.dtype not in DTYPES:
             raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
         self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
         self.exact = False  # for whoever reads single tokens, where no average evens the rounding out
-        self._build = build
+        self._build = build or (lambda: load_pretrained(located.path))
         self._model: Any = None
 
     @property
@@ -118,11 +119,10 @@ class Encoder:
         return quantised(model) if self.precision.dtype == "int8" else model
 
 
-def load_pretrained(model: str, revision: str) -> Any:
+def load_pretrained(folder: Path) -> Any:
     """A transformers encoder (of an encoder-decoder its first half); every weight must come from its files."""
     from wholetext.backends.loading import reading, refuse_gaps
 
-    folder = locate(model, revision).path
     with reading(folder) as transformers:
         found, facts = transformers.AutoModel.from_pretrained(
             str(folder), output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder)
