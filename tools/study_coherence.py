@@ -1,6 +1,6 @@
 """Writes docs/studies/coherence.md: do the discourse metrics agree with human judgments of coherence?
 
-    WHOLETEXT_DATA=../shared/data python tools/study_coherence.py
+    WHOLETEXT_DATA=../shared/data python tools/study_coherence.py [shuffling] [ner18] [summeval] [translation]
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +17,8 @@ import numpy as np
 
 from wholetext.evaluate import Options, evaluate
 from wholetext.io import read
-from wholetext.types import Corpus, Document, FloatArray, Output, Scores
+from wholetext.io.scores import human_scores
+from wholetext.types import Corpus, Document, FloatArray, IntArray, Output, Scores
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
@@ -37,11 +39,15 @@ PAPER_SUMMEVAL = {
 PAPER_NER18 = {"ds-focus": (61.90, 61.90, 42.86, 52.38), "ds-focus:f": (80.95, 80.95, 100.0, 90.47)}
 SPECS = (
     "ds-focus", "ds-focus(focus=entity)", "ds-focus(focus_match=lemma)", "ds-focus(distance=l2)",
-    "ds-focus(words=spaces)",
+    "ds-focus(words=spaces)", "ds-focus(no_overlap=nan)", "ds-focus(no_overlap=max)",
     "ds-sent", "ds-sent(weighting=w)", "ds-sent(focus=entity,threshold=0.8)",
     "ds-sent(focus=entity,threshold=0.8,weighting=w)", "ds-sent(use_graph=false)", "ds-sent(match=greedy)",
     "ds-sent(match=optimal)", "rc", "rc(definition=wong-kit)", "lc", "lc(definition=wong-kit)", "entity-graph",
     "lexical-graph", "lexical-chain", "freq(focus=entity)", "conn",
+)
+TRANSLATION = (
+    "entity-graph", "lexical-graph", "lexical-chain", "rc", "lc", "lc(definition=wong-kit)", "bleu",
+    f"ds-sent@{MODEL}", f"ds-focus@{MODEL}", f"ds-focus(no_overlap=nan,min_mentions=2)@{MODEL}",
 )
 
 
@@ -155,20 +161,63 @@ def shuffling(many: int = 200) -> list[str]:
     return lines
 
 
+# ---------------------------------------------------------------- translation
+
+
+def translation() -> list[str]:
+    """System-level Pearson with MQM on wmt21 zh-en, human systems left out, as the Doc-metrics paper has it."""
+    lines = ["| metric | news | interval | TED | interval |", "|---|---:|---|---:|---|"]
+    cells: dict[str, list[str]] = {}
+    for name in ("wmt21.news.mqm", "wmt21.tedtalks"):
+        folder = str(DATA / "evalsets" / name)
+        human = human_scores(folder, "zh-en", "mqm", "seg")
+        systems = [system for system in human.systems if not system.startswith("ref")]
+        loaded = read(folder, langs="zh-en", systems=systems, refs=["refB"])
+        sizes = np.array([len(doc) for doc in loaded.corpus.docs])
+        gold = human.values[[human.systems.index(system) for system in systems]]  # (systems, segments)
+        for spec in TRANSLATION:
+            scores = next(iter(evaluate(loaded.corpus, loaded.outputs, [spec]).scores.values()))
+            r, low, high = pearson([scores[system] for system in systems], gold, sizes)
+            cells.setdefault(spec, []).append(f"{r:.3f} | {low:.2f} … {high:.2f}")
+            print(time.strftime("%H:%M:%S"), name, spec, cells[spec][-1], flush=True)
+        cells.setdefault("systems, documents, segments", []).append(
+            f"{len(systems)}, {len(sizes)}, {sizes.sum()} | ")
+    return lines + [f"| `{spec}` | {' | '.join(row)} |" for spec, row in cells.items()]
+
+
+def pearson(scores: Sequence[Scores], gold: FloatArray, sizes: IntArray) -> tuple[float, float, float]:
+    """r of corpus scores and mean MQM, oriented so that more is better; 95 % interval over resampled documents."""
+    docs = len(sizes)
+    draws = np.random.default_rng(SEED).multinomial(docs, np.full(docs, 1 / docs), size=DRAWS)
+    weights = np.concatenate([np.ones((1, docs)), draws])  # (1 + draws, docs)
+    sign = 1.0 if scores[0].higher_is_better else -1.0
+    metric = sign * np.stack([one.reduce(weights @ one.totals())[:, 0] for one in scores], axis=1)  # (draws, systems)
+    known = (~np.isnan(gold)).astype(float)
+    starts = np.cumsum(sizes) - sizes
+    by_doc = [np.add.reduceat(part, starts, axis=1) for part in (np.where(known > 0, gold, 0.0), known)]
+    human = (weights @ by_doc[0].T) / (weights @ by_doc[1].T)
+    x, y = (z - z.mean(axis=1, keepdims=True) for z in (metric, human))
+    r = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+    low, high = np.percentile(r[1:], [2.5, 97.5])
+    return float(r[0]), float(low), float(high)
+
+
+PARTS = {
+    "summeval": lambda: table("summeval", ("coherence", "consistency", "fluency", "relevance"), PAPER_SUMMEVAL),
+    "ner18": lambda: table("ner18.newsroom", ("coherence", "fluency", "informativeness", "relevance"), PAPER_NER18),
+    "translation": translation,
+    "shuffling": shuffling,
+}
+
+
 def main() -> None:
     began = time.time()
-    mixed = shuffling()
-    ner = table("ner18.newsroom", ("coherence", "fluency", "informativeness", "relevance"), PAPER_NER18)
-    summ = table("summeval", ("coherence", "consistency", "fluency", "relevance"), PAPER_SUMMEVAL)
-    text = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    for name, lines in (("summeval", summ), ("ner18", ner), ("shuffling", mixed)):
+    for name in sys.argv[1:] or PARTS:
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        block = "\n".join([begin, *lines, end])
-        if begin not in text:
-            text += f"\n{begin}\n{end}\n"
+        block = "\n".join([begin, *PARTS[name](), end])
+        text = PAGE.read_text("utf-8")
         text = text[: text.index(begin)] + block + text[text.index(end) + len(end) :]
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(text, "utf-8")
+        PAGE.write_text(text, "utf-8")
     print(f"{time.time() - began:.0f} s")
 
 

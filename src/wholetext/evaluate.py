@@ -84,21 +84,13 @@ def evaluate(
             cache.close()
     notes = [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
     found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
+    suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(
         corpus, tuple(outputs), scores,
-        warnings=(*notes, *(cache.notes if cache else ()), *suspicions(found)),
+        warnings=(*notes, *(cache.notes if cache else ()), *suspicions),
         counts=dict(engine.counts),
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
     )
-
-
-def suspicions(found: Mapping[str, Sequence[degenerate.Flag]]) -> list[str]:
-    """What to tell the user about degenerate output: a line or so for each system that has any."""
-    lines: list[str] = []
-    for system, some in found.items():
-        said = degenerate.summary(system, some)
-        lines += [said] if isinstance(said, str) else said
-    return [line for line in lines if line]
 
 
 def open_run(folder: Path | str) -> Results:

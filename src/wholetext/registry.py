@@ -25,6 +25,8 @@ BUILTIN: Mapping[str, str] = {
     "rouge": "wholetext.metrics.rouge:Rouge",
     "bertscore": "wholetext.metrics.bertscore:BertScore",
     "comet": "wholetext.metrics.comet:Comet",
+    "sbert": "wholetext.metrics.sbert:Sbert",
+    "mover": "wholetext.metrics.mover:Mover",
     "prism": "wholetext.metrics.prism:Prism",
     "bartscore": "wholetext.metrics.prism:BartScore",
     "metricx": "wholetext.metrics.metricx:MetricX",

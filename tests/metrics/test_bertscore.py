@@ -38,11 +38,8 @@ def close(found: FloatArray, entry: dict[str, list[float]]) -> None:
     np.testing.assert_allclose(found, np.stack([entry["P"], entry["R"], entry["F"]], axis=1), atol=TOLERANCE, rtol=0)
 
 
-@pytest.mark.parametrize(
-    "case",
-    oracle("bertscore/sentence.json")["models"].values(),
-    ids=lambda c: f"{c['model']}-{c['num_layers']}-{c['idf']}",
-)
+@pytest.mark.parametrize("case", oracle("bertscore/sentence.json")["models"].values(),
+                         ids=list(oracle("bertscore/sentence.json")["models"]))
 def test_sentence_scores_of_bert_score(case: dict[str, Any]) -> None:
     metric = BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], idf=case["idf"], **COMPAT)
     for pair, wanted in case["expected"].items():

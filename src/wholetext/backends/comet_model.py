@@ -116,7 +116,8 @@ class CometModel:
         self.base = hub.locate(hub.beside(located.path, self.hparams.pretrained_model), patterns=FILES)
         kind, self.typed = ENCODERS[self.hparams.encoder_model]
         self.tokenizer = Tokenizer(self.base.path, kind, vocabulary=self._vocabulary())
-        self.encoder = Encoder(located, self.tokenizer, precision, self.hparams.top, self._build)
+        self.encoder = Encoder(located, self.tokenizer, precision, self._build, self.hparams.top)
+        self.encoder.exact = self.hparams.pool != "avg" and not self.hparams.segments
 
     @property
     def positions(self) -> int:

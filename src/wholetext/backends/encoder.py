@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from wholetext.backends.hub import Located, loading, locate
 from wholetext.backends.layout import Ids, pad
-from wholetext.backends.tokenizer import Tokenizer
+from wholetext.backends.tokenizer import FILES, Tokenizer
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import OutOfMemory, Run
 
@@ -53,9 +54,9 @@ def open_encoder(run: Run, model: str, revision: str, top: int | None = None) ->
         run.warn(INT8)
 
     def make() -> Encoder:
-        located = locate(model, revision)
+        located = locate(model, revision, patterns=FILES)
         tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
-        return Encoder(located, tokenizer, precision, top)
+        return Encoder(located, tokenizer, precision, lambda: load_pretrained(locate(model, revision).path), top)
 
     return run.resource(("encoder", model, revision, precision, top), make)
 
@@ -63,12 +64,13 @@ def open_encoder(run: Run, model: str, revision: str, top: int | None = None) ->
 class Encoder:
     """A model that turns ids into hidden states. ``top`` is the last layer that is needed (None: all)."""
 
-    def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision, top: int | None = None,
-                 build: Callable[[], Any] | None = None) -> None:  # fmt: skip
+    def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision,
+                 build: Callable[[], Any] | None = None, top: int | None = None) -> None:  # fmt: skip
         if precision.dtype not in DTYPES:
             raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
         self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
-        self._build = build or self._pretrained
+        self.exact = False  # for whoever reads single tokens, where no average evens the rounding out
+        self._build = build or (lambda: load_pretrained(located.path))
         self._model: Any = None
 
     @property
@@ -93,7 +95,7 @@ class Encoder:
         """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens."""
         torch = torch_module()
         model, device = self.model, self.device
-        with torch.inference_mode(), memory():
+        with torch.inference_mode(), memory(), self._attention():
             ids = torch.tensor(pad(sequences, self.tokenizer.pad), device=device)  # (batch, tokens)
             lengths = torch.tensor([len(ids) for ids in sequences], device=device)
             mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]  # (batch, tokens)
@@ -101,18 +103,12 @@ class Encoder:
             output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
         return output.hidden_states, mask
 
-    def _pretrained(self) -> Any:
-        import transformers
-
-        folder = self.located.path
-        try:
-            with quiet():
-                model = transformers.AutoModel.from_pretrained(str(folder), **loading(folder))
-        except Exception as fault:  # transformers raises whatever the broken file caused
-            first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
-            raise ModelError(f"its weights cannot be loaded ({first[:200]})", where=str(folder),
-                             next="check it with `wholetext models verify`, or fetch it again") from fault
-        return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
+    def _attention(self) -> contextlib.AbstractContextManager[Any]:
+        """The fastest attention there is, or the one whose rounding does not depend on the batch."""
+        if not self.exact:
+            return contextlib.nullcontext()
+        kernels: Any = torch_module().nn.attention
+        return kernels.sdpa_kernel(kernels.SDPBackend.MATH)  # type: ignore[no-any-return]
 
     def _prepare(self, model: Any) -> Any:
         torch = torch_module()
@@ -121,6 +117,19 @@ class Encoder:
             model.encoder.layer = layers[: self.top]
         model = model.eval().to(device=self.device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
         return quantised(model) if self.precision.dtype == "int8" else model
+
+
+def load_pretrained(folder: Path) -> Any:
+    """A transformers encoder (of an encoder-decoder its first half); every weight must come from its files."""
+    from wholetext.backends.loading import reading, refuse_gaps
+
+    with reading(folder) as transformers:
+        found, facts = transformers.AutoModel.from_pretrained(
+            str(folder), output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder)
+        )
+    unread = "pooler."  # a layer that encoders have for other tasks and that nothing here reads
+    refuse_gaps(folder, {**facts, "missing_keys": [key for key in facts["missing_keys"] if unread not in key]})
+    return found.get_encoder() if getattr(found.config, "is_encoder_decoder", False) else found
 
 
 @contextlib.contextmanager

@@ -100,12 +100,10 @@ def run(loaded: Any, metrics: list[str], options: Options, shown: Presentation) 
     from wholetext.evaluate import evaluate
     from wholetext.results import write_run
     from wholetext.stats.compare import compare
-    from wholetext.text.degenerate import flags, summary
 
     with progress_bar(shown.quiet) as progress:
         results = evaluate(loaded.corpus, loaded.outputs, metrics, replace(options, progress=progress))
-    odd = filter(None, (summary(output.system, flags(loaded.corpus, output)) for output in loaded.outputs))
-    results = replace(results, warnings=(*loaded.warnings, *results.warnings, *odd))
+    results = replace(results, warnings=(*loaded.warnings, *results.warnings))
     if shown.out is not None:
         write_run(results, shown.out)
     comparisons = [compare(scores, shown.baseline, **shown.significance) for scores in results.scores.values()]

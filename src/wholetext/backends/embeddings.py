@@ -1,0 +1,103 @@
+"""Sentence vectors as sentence-transformers models make them: encoder, pooling, dense layers, read from the folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholetext.backends.encoder import Encoder, memory, torch_module
+from wholetext.backends.layout import Layout
+from wholetext.backends.tokenizer import Reading
+from wholetext.errors import MetricError, ModelError
+from wholetext.types import Fit, FloatArray, View
+
+_POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
+
+
+class Embeddings:
+    """Backend: view → (width,) vector of its scored segments, pooled over their tokens and the markers around them."""
+
+    def __init__(self, encoder: Encoder, reading: Reading) -> None:
+        self.encoder = encoder
+        self.folder = encoder.located.path
+        modules = _json(self.folder / "modules.json") or []
+        self.modules = [(str(each["type"]).rsplit(".", 1)[-1], str(each["path"])) for each in modules]
+        unknown = {kind for kind, _ in self.modules} - {"Transformer", "Pooling", "Dense", "Normalize"}
+        if unknown:
+            raise ModelError(f"it has a module {min(unknown)}, which is not known here", where=str(self.folder),
+                             next="use a model of Transformer, Pooling, Dense and Normalize modules")
+        stated = _json(self.folder / "sentence_bert_config.json") or {}
+        if stated.get("do_lower_case"):
+            raise ModelError("it lower-cases text before its tokenizer does", where=str(self.folder))
+        longest = int(stated.get("max_seq_length") or encoder.tokenizer.limit)
+        self.reading = replace(reading, limit=reading.limit or longest)
+        self.pooling = self._pooling()
+        self.id = f"{encoder.id}/{self.pooling}/{self.reading}"
+
+    def fit(self, x: View) -> Fit:
+        return self.layout(x).fit
+
+    def layout(self, view: View) -> Layout:
+        if self.pooling == "cls" and (view.before or view.after):
+            raise MetricError(f"{self.encoder.located.name} reads its vector from the first token, so a segment cannot "
+                              "be told from its context", next="use a view without context: sentence, slide, paragraph")
+        return self.encoder.tokenizer.layout(view, self.reading)
+
+    def run(self, batch: Sequence[View]) -> list[FloatArray]:
+        torch = torch_module()
+        layouts = [self.layout(view) for view in batch]
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts])
+        with torch.inference_mode(), memory():
+            last = states[-1].float()  # (batch, tokens, width)
+            kept = torch.zeros_like(mask)
+            for row, layout in zip(kept, layouts):
+                row[[0] if self.pooling == "cls" else layout.kept(markers=True)] = True
+            if self.pooling == "max":
+                pooled = last.masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
+            else:
+                weights = kept.to(last.dtype)
+                pooled = (weights[:, None, :] @ last)[:, 0] / weights.sum(dim=1, keepdim=True)  # (batch, width)
+            found: FloatArray = pooled.cpu().numpy().astype(np.float64)
+        for weight, bias in self.dense:
+            found = np.tanh(found @ weight.T + bias)
+        return list(found)
+
+    def _pooling(self) -> str:
+        path = next((path for kind, path in self.modules if kind == "Pooling"), None)
+        config = (_json(self.folder / path / "config.json") or {}) if path else {"pooling_mode_mean_tokens": True}
+        chosen = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
+        if len(chosen) != 1 or chosen[0] not in _POOLINGS:
+            raise ModelError(f"its pooling {' and '.join(chosen) or 'is not stated and'} is not known here",
+                             where=str(self.folder), next=f"known: {', '.join(_POOLINGS)}")
+        return _POOLINGS[chosen[0]]
+
+    @cached_property
+    def dense(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Weight and bias of each dense layer, all with tanh."""
+        from safetensors.numpy import load_file
+
+        found = []
+        for kind, path in self.modules:
+            if kind == "Dense":
+                config = _json(self.folder / path / "config.json") or {}
+                file = self.folder / path / "model.safetensors"
+                if not str(config.get("activation_function", "")).endswith("Tanh") or not file.is_file():
+                    raise ModelError("its dense layer is no tanh layer in safetensors", where=str(self.folder / path))
+                tensors: dict[str, Any] = load_file(str(file))
+                found.append((tensors["linear.weight"].astype(float), tensors["linear.bias"].astype(float)))
+        return found
+
+
+def _json(path: Path) -> Any:
+    if not path.is_file():
+        return None
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError as fault:
+        raise ModelError(f"it is not JSON ({fault})", where=str(path), next="fetch the model again") from fault

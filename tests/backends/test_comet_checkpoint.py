@@ -1,0 +1,212 @@
+"""COMET checkpoints are untrusted: what is not a tensor or a plain container is refused, and nothing is run."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import sys
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from wholetext.backends.comet_checkpoint import converted, read_checkpoint  # noqa: E402
+from wholetext.backends.comet_model import CometModel, sparsemax  # noqa: E402
+from wholetext.backends.encoder import Precision  # noqa: E402
+from wholetext.backends.hub import locate  # noqa: E402
+from wholetext.errors import ModelError  # noqa: E402
+
+MODELS = Path(__file__).resolve().parent.parent / "oracle" / "neural" / "models"
+
+
+class Hostile:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (open, (str(self.path), "w"))
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A copy of a small COMET model with its encoder's configuration beside it."""
+    for name in ("comet-reg-mix", "tiny-xlmr"):
+        shutil.copytree(MODELS / name, tmp_path / name)
+    return tmp_path / "comet-reg-mix"
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def state(model: Path) -> dict[str, Any]:
+    found: dict[str, Any] = torch.load(model / "checkpoints/model.ckpt", weights_only=True)
+    return found
+
+
+def save(model: Path, content: Any) -> Path:
+    path = model / "checkpoints/model.ckpt"
+    torch.save(content, path)
+    return path
+
+
+def load(model: Path) -> None:
+    """Everything a metric would load."""
+    found = CometModel(locate(str(model)), Precision("cpu"))
+    found.encoder.model  # noqa: B018
+    found.mix  # noqa: B018
+    found.head(6 * 32)
+
+
+def test_the_tensors_are_the_ones_torch_reads(model: Path) -> None:
+    found = read_checkpoint(model / "checkpoints/model.ckpt")
+    for key, wanted in state(model)["state_dict"].items():
+        if key in found:
+            assert torch.equal(found[key], wanted)
+    assert {"estimator.ff.0.weight", "layerwise_attention.gamma"} <= found.keys()
+    load(model)
+
+
+@pytest.mark.parametrize("place", ["beside", "inside", "hyper_parameters"])
+def test_a_hostile_checkpoint_is_refused_and_runs_nothing(model: Path, tmp_path: Path, place: str) -> None:
+    content, mark = state(model), tmp_path / "owned"
+    if place == "inside":
+        content["state_dict"]["estimator.ff.0.weight"] = Hostile(mark)
+    else:
+        content[place] = {"x": [Hostile(mark)]}
+    path = save(model, content)
+    with pytest.raises(ModelError, match="refused") as caught:
+        read_checkpoint(path)
+    assert "open" in str(caught.value) and str(path) in str(caught.value)
+    with pytest.raises(ModelError):
+        load(model)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("name", ["os.system", "builtins.eval", "builtins.getattr", "torch.load", "subprocess.Popen",
+                                  "torch._utils._rebuild_sparse_tensor", "collections.namedtuple", "this.s"])
+def test_names_are_refused_before_they_are_looked_up(tmp_path: Path, name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    code = f"c{module}\n{attribute}\n(S'true'\ntR.".encode()
+    path = tmp_path / "model.ckpt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", code)
+    with pytest.raises(ModelError, match=attribute):
+        read_checkpoint(path)
+    assert "this" not in sys.modules  # not even imported
+
+
+def test_what_training_leaves_behind_is_ignored(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = type("ModelCheckpoint", (dict,), {"__module__": "pytorch_lightning.callbacks"})
+    fake = type(sys)("pytorch_lightning.callbacks")
+    fake.ModelCheckpoint = kind  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pytorch_lightning", type(sys)("pytorch_lightning"))
+    monkeypatch.setitem(sys.modules, "pytorch_lightning.callbacks", fake)
+    content = state(model)
+    content["callbacks"] = {kind: kind(best=1.0)}
+    path = save(model, content)
+    monkeypatch.delitem(sys.modules, "pytorch_lightning.callbacks")
+    monkeypatch.delitem(sys.modules, "pytorch_lightning")
+    assert "layerwise_attention.gamma" in read_checkpoint(path)
+    assert "pytorch_lightning" not in sys.modules
+
+
+@pytest.mark.parametrize("key", ["estimator.ff.3.weight", "layerwise_attention.scalar_parameters.4",
+                                 "layerwise_attention.gamma", "encoder.model.encoder.layer.2.output.dense.bias"])
+def test_a_missing_or_misshapen_tensor_is_named(model: Path, key: str) -> None:
+    content = state(model)
+    kept = content["state_dict"].pop(key)
+    save(model, content)
+    with pytest.raises(ModelError, match=f"lacks '{key}'"):
+        load(model)
+    content["state_dict"][key] = torch.zeros(*kept.shape, 2)
+    save(model, content)
+    with pytest.raises(ModelError, match=f"'{key}' has the shape"):
+        load(model)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9, 0.98])
+def test_a_file_cut_short_names_what_is_missing(model: Path, share: float) -> None:
+    path = model / "checkpoints/model.ckpt"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * share)])
+    with pytest.raises(ModelError, match=r"cut short: the numbers of '(encoder|estimator)\.[\w.]+' are missing"):
+        load(model)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"not a checkpoint", pickle.dumps({"state_dict": {}})])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.ckpt"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=str(path)):
+        read_checkpoint(path)
+
+
+def test_tensors_that_reach_outside_the_file_are_refused(model: Path) -> None:
+    path = model / "checkpoints/model.ckpt"
+    with zipfile.ZipFile(path) as archive:
+        files = {item.filename: archive.read(item) for item in archive.infolist()}
+    small = next(name for name in files if name.endswith("/data/0"))
+    files[small] = files[small][:64]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    with pytest.raises(ModelError, match="cut short"):
+        read_checkpoint(path)
+
+
+def test_converted_once(model: Path, tmp_path: Path) -> None:
+    path, cache = model / "checkpoints/model.ckpt", tmp_path / "cache"
+    first = converted(path, cache, "mark")
+    assert [file.name for file in cache.iterdir()] == ["mark.safetensors"]
+    path.unlink()  # a second time the original is not needed
+    again = converted(path, cache, "mark")
+    assert first.keys() == again.keys() and all(torch.equal(first[key], again[key]) for key in first)
+
+
+def test_a_damaged_conversion_is_made_again(model: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "mark.safetensors").write_bytes(b"damaged")
+    assert "layerwise_attention.gamma" in converted(model / "checkpoints/model.ckpt", cache, "mark")
+
+
+def test_ordered_dicts_and_half_precision(tmp_path: Path) -> None:
+    path = tmp_path / "model.ckpt"
+    weights = OrderedDict({"estimator.a": torch.randn(3, 4).half().t(), "estimator.b": torch.randn(2).bfloat16()})
+    torch.save({"state_dict": weights}, path)
+    found = read_checkpoint(path)
+    assert all(torch.equal(found[key], weights[key]) and found[key].dtype == weights[key].dtype for key in weights)
+
+
+@pytest.mark.parametrize(("key", "value"), [("class_identifier", "my_metric"), ("encoder_model", "GPT"),
+                                            ("activations", "System"), ("pretrained_model", "../tiny-xlmr")])
+@pytest.mark.usefixtures("offline")
+def test_hyper_parameters_that_cannot_be_used(model: Path, key: str, value: str) -> None:
+    path = model / "hparams.yaml"
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(key)]
+    path.write_text("\n".join([*lines, f"{key}: {value}"]), "utf-8")
+    with pytest.raises(ModelError):
+        load(model)
+
+
+def test_yaml_that_would_run_code_is_refused(model: Path, tmp_path: Path) -> None:
+    path = model / "hparams.yaml"
+    path.write_text(f"{path.read_text('utf-8')}\nx: !!python/object/apply:os.mkdir ['{tmp_path / 'made'}']\n", "utf-8")
+    with pytest.raises(ModelError, match=r"hparams\.yaml"):
+        load(model)
+    assert not (tmp_path / "made").exists()
+
+
+def test_sparsemax_is_the_projection_on_the_simplex() -> None:
+    assert sparsemax([0.0, 0.0]) == [0.5, 0.5]
+    assert sparsemax([3.0, 0.0, 0.0]) == [1.0, 0.0, 0.0]
+    assert sum(sparsemax([0.3, 0.1, -0.2, 0.25])) == pytest.approx(1.0)
