@@ -15,7 +15,8 @@ from wholetext.engine import Engine
 from wholetext.errors import SpecError
 from wholetext.evaluate import Options, evaluate, job
 from wholetext.registry import scorer
-from wholetext.types import Corpus, Document, FloatArray, Metric, Output, Request, Run, mean_stats
+from wholetext.sweep import Axes, sweep
+from wholetext.types import Corpus, Document, Fit, FloatArray, Metric, Output, Request, Run, View, mean_stats
 from wholetext.views import Context, lenders
 
 
@@ -101,6 +102,30 @@ class Counting(Metric):
         return mean_stats([float(len("".join(r.hyp[0].parts))) ** self.power for r in requests])
 
 
+@dataclass(frozen=True)
+class Encoding(Metric):
+    """Encodes hypothesis and reference by themselves, as encoder metrics do."""
+
+    name = "encoding"
+    summary = "for tests"
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        found = iter(run.map(Encoder(), [view for r in requests for pair in r.pairs() for view in pair]))
+        return mean_stats([next(found) - next(found) for _ in requests])
+
+
+class Encoder:
+    id = "encoder"
+
+    def fit(self, x: View) -> Fit:
+        return Fit(len(x.parts))
+
+    def run(self, batch: Sequence[View]) -> list[float]:
+        ENCODED.extend(batch)
+        return [float(len(x.text)) for x in batch]
+
+
+ENCODED: list[View] = []
 ASKED: list[list[Request]] = []
 
 
@@ -119,3 +144,19 @@ def test_views_of_one_metric_run_together(monkeypatch: pytest.MonkeyPatch) -> No
         for system in alone:
             np.testing.assert_array_equal(alone[system].stats, scores[system].stats)
             assert str(alone[system].signature) == str(scores[system].signature)
+
+
+def test_cells_of_a_sweep_share_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "encoding": f"{__name__}:Encoding"})
+    made, outputs = corpus(6, 4)
+    ENCODED.clear()
+    found = sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
+    assert len(ENCODED) == len(set(ENCODED))  # nothing twice: over cells, systems and sides
+    apart = 0
+    for cell in found.cells:
+        ENCODED.clear()
+        evaluate(made, outputs, [cell.spec], Options(cache=False))
+        apart += len(ENCODED)
+    ENCODED.clear()
+    sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
+    assert len(ENCODED) < 0.8 * apart

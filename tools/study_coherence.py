@@ -39,7 +39,7 @@ PAPER_SUMMEVAL = {
 PAPER_NER18 = {"ds-focus": (61.90, 61.90, 42.86, 52.38), "ds-focus:f": (80.95, 80.95, 100.0, 90.47)}
 SPECS = (
     "ds-focus", "ds-focus(focus=entity)", "ds-focus(focus_match=lemma)", "ds-focus(distance=l2)",
-    "ds-focus(words=spaces)",
+    "ds-focus(words=spaces)", "ds-focus(no_overlap=nan)", "ds-focus(no_overlap=max)",
     "ds-sent", "ds-sent(weighting=w)", "ds-sent(focus=entity,threshold=0.8)",
     "ds-sent(focus=entity,threshold=0.8,weighting=w)", "ds-sent(use_graph=false)", "ds-sent(match=greedy)",
     "ds-sent(match=optimal)", "rc", "rc(definition=wong-kit)", "lc", "lc(definition=wong-kit)", "entity-graph",
@@ -212,10 +212,10 @@ PARTS = {
 
 def main() -> None:
     began = time.time()
-    text = PAGE.read_text("utf-8")
     for name in sys.argv[1:] or PARTS:
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         block = "\n".join([begin, *PARTS[name](), end])
+        text = PAGE.read_text("utf-8")
         text = text[: text.index(begin)] + block + text[text.index(end) + len(end) :]
         PAGE.write_text(text, "utf-8")
     print(f"{time.time() - began:.0f} s")

@@ -22,15 +22,25 @@ def test_every_default_model_is_listed() -> None:
     known = {one.name: one for one in catalogue.CATALOGUE}
     for name in metric_names():
         for field in dataclasses.fields(metric_class(name)):  # type: ignore[arg-type]
-            if field.name == "model" and isinstance(field.default, str) and "/" in field.default:
+            if field.name == "model" and isinstance(field.default, str) and field.default:
                 assert name in known[field.default].used_by
     for alias, spec in ALIASES.items():
         model = parse(spec).model
         if model is not None:
             assert alias in known[model].used_by
     names = {*metric_names(), *ALIASES}
-    assert all(user in names for one in catalogue.CATALOGUE for user in one.used_by if user != "sbert")
+    assert all(user in names for one in catalogue.CATALOGUE for user in one.used_by)
     assert all(one.licence and one.gigabytes > 0 for one in catalogue.CATALOGUE)
+
+
+def test_models_chosen_by_language_are_listed() -> None:
+    from wholetext.metrics import sbert, token_metric
+
+    known = {one.name: one for one in catalogue.CATALOGUE}
+    for name in (token_metric.ENGLISH, token_metric.OTHERS, *token_metric.BY_LANGUAGE.values()):
+        assert "bertscore" in known[name].used_by
+    for name in (sbert.ENGLISH, sbert.OTHERS, sbert.ACROSS):
+        assert "sbert" in known[name].used_by
 
 
 def test_names_of_models() -> None:

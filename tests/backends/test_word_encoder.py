@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from wholetext.backends.encoder import open_encoder
 from wholetext.backends.word_encoder import Passage, WordEncoder, _stitch, _Window
+from wholetext.engine import Engine
 from wholetext.errors import TextTooLong
 
 
@@ -16,9 +19,13 @@ def model(oracle: Path) -> str:
     return str(oracle / "neural" / "models" / "tiny-bert")
 
 
+def opened(model: str, **options: Any) -> WordEncoder:
+    return WordEncoder(open_encoder(Engine(), model, "", options.get("layers", 8)), **options)
+
+
 @pytest.fixture(scope="module")
 def encoder(model: str) -> WordEncoder:
-    return WordEncoder(model)
+    return opened(model)
 
 
 def test_same_as_the_bare_model(encoder: WordEncoder, model: str) -> None:
@@ -40,8 +47,8 @@ def test_same_as_the_bare_model(encoder: WordEncoder, model: str) -> None:
 
 def test_fewer_layers(model: str, encoder: WordEncoder) -> None:
     passage = Passage(("storm", "coast"), (0, 1))
-    assert not np.allclose(WordEncoder(model, layers=2).run([passage])[0], encoder.run([passage])[0], atol=1e-3)
-    assert np.allclose(WordEncoder(model, layers=4).run([passage])[0], encoder.run([passage])[0], atol=1e-6)
+    assert not np.allclose(opened(model, layers=2).run([passage])[0], encoder.run([passage])[0], atol=1e-3)
+    assert np.allclose(opened(model, layers=4).run([passage])[0], encoder.run([passage])[0], atol=1e-6)
 
 
 def test_batches_do_not_matter(encoder: WordEncoder) -> None:
@@ -80,8 +87,8 @@ def test_tokens_of_the_first_window_do_not_depend_on_later_ones(encoder: WordEnc
 def test_rules_for_long_texts(model: str) -> None:
     words = ("storm",) * 1200
     with pytest.raises(TextTooLong, match="tokens"):
-        WordEncoder(model, too_long="error").run([Passage(words)])
-    cut = WordEncoder(model, too_long="truncate")
+        opened(model, too_long="error").run([Passage(words)])
+    cut = opened(model, too_long="truncate")
     passage = Passage(words, (0, 1199), ((0, 400), (400, 1190), (1190, 1200)))
     assert cut.fit(passage).lost_focus == cut.fit(passage).lost_focus > 0
     [rows] = cut.run([passage])

@@ -110,9 +110,10 @@ def test_every_golden_number(doc: str, gold: dict[str, Any], gold_run: Any, orac
 
 @pytest.mark.parametrize("doc", DOCS)
 def test_golden_tokens_and_focus_positions(doc: str, gold: dict[str, Any], oracle: Path) -> None:
+    from wholetext.backends.encoder import open_encoder
     from wholetext.backends.word_encoder import WordEncoder
 
-    encoder = WordEncoder(str(oracle / "neural" / "models" / "tiny-bert"))
+    encoder = WordEncoder(open_encoder(engine(), str(oracle / "neural" / "models" / "tiny-bert"), ""))
     static = StaticVectors.given(gold["static_vectors"])
     text = gold["documents"][doc]
     for side in ("hyp", "ref"):

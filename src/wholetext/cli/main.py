@@ -15,7 +15,10 @@ from wholetext.errors import WholetextError
 VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
+    "meta": "wholetext.cli.meta",
+    "paragraphs": "wholetext.cli.paragraphs",
     "explain": "wholetext.cli.explain",
+    "align": "wholetext.cli.align",
     "plan": "wholetext.cli.plan",
     "sweep": "wholetext.cli.sweep",
     "features": "wholetext.cli.features",

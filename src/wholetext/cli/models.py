@@ -28,10 +28,11 @@ def list_(json_: Json = False) -> None:
     if json_:
         print(json.dumps([facts(one, at) for one, at in rows], indent=1))
         return
-    print(f"{'model':<42} {'GB':>5}  {'licence':<16} {'here':<14} used by")
+    width = max(len(one.name) for one, _ in rows)
+    print(f"{'model':<{width}} {'GB':>5}  {'licence':<16} {'here':<13} used by")
     for one, at in rows:
         here = at.revision[:12] if at else "no (gated)" if one.gated else "no"
-        print(f"{one.name:<42} {one.gigabytes:>5.2f}  {one.licence:<16} {here:<14} {', '.join(one.used_by)}")
+        print(f"{one.name:<{width}} {one.gigabytes:>5.2f}  {one.licence:<16} {here:<13} {', '.join(one.used_by)}")
     print("\n`wholetext models fetch NAME` brings one; gated ones ask you to accept their terms on the hub first.")
 
 
@@ -50,8 +51,9 @@ def show(name: Name, revision: Revision = "", json_: Json = False) -> None:
     told = facts(known, at, model)
     for key in ("name", "about", "used_by", "licence", "gated", "gigabytes", "revision", "path"):
         value = told[key]
-        if value not in (None, "", []):
-            print(f"{key.replace('_', ' '):<10} {', '.join(value) if isinstance(value, list) else value}")
+        if value not in (None, "", [], False):
+            text = ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
+            print(f"{key.replace('_', ' '):<10} {text}")
     if at is None:
         print(f"{'here':<10} no → wholetext models fetch {model}")
         return

@@ -12,8 +12,9 @@ from typing import get_args
 import numpy as np
 
 from wholetext.errors import InputError, did_you_mean
-from wholetext.meta.field import Level
-from wholetext.meta.scored import Gathered
+from wholetext.meta.field import Field, Level
+from wholetext.meta.scored import Gathered, MetricScores
+from wholetext.stats.bootstrap import Bootstrapped, Resample, Unit, bootstrap, drawn_means, system_agreement
 from wholetext.stats.clusters import cluster_ranks
 from wholetext.stats.correlation import Average
 from wholetext.stats.measures import STATISTICS, Estimate, Measure, estimate
@@ -86,6 +87,8 @@ class TaskResult:
     systems: int
     items: int
     test: str
+    low: tuple[float, ...] = ()  # bounds of 95 % intervals, where they were asked for
+    high: tuple[float, ...] = ()
 
     def rank(self, metric: str) -> int:
         return self.ranks[self.metrics.index(metric)]
@@ -95,19 +98,20 @@ class TaskResult:
 
 
 @dataclass(frozen=True)
-class Testing:
-    """How significance is tested: draws (0 = not at all), seed, level, early stopping."""
+class Significance:
+    """How significance is tested: draws (0 = not at all), seed, level, early stopping; and what intervals resample."""
 
     draws: int = 1000
-    seed: int = 12345
+    seed: int | None = 12345
     alpha: float = 0.05
     block: int = 0
+    interval: Unit | None = None  # resample documents, systems or both for intervals; None: no intervals
 
     def plan(self) -> Draws:
         return Draws(self.draws, self.seed, self.block)
 
 
-def run_task(gathered: Gathered, task: Task, testing: Testing | None = None) -> TaskResult:
+def run_task(gathered: Gathered, task: Task, testing: Significance | None = None) -> TaskResult:
     """One task on one language pair. Metrics without scores at the level are left out, with a note in ``gathered``."""
     where = gathered.field
     level: Level = "seg" if task.measure.statistic == "spa" else task.level
@@ -127,8 +131,54 @@ def run_task(gathered: Gathered, task: Task, testing: Testing | None = None) -> 
     if unknown.any():
         _note(gathered, f"{task}: {int(unknown.sum())} judged scores are not used, because some metric has none there")
     gold = np.where(np.isnan(stack).any(axis=0), np.nan, gold)
-    result = judge(gold, np.nan_to_num(stack), names, task, testing or Testing())
+    testing = testing or Significance()
+    result = judge(gold, np.nan_to_num(stack), names, task, testing)
+    if result.estimates[0].pairs == 0:
+        _note(gathered, f"{task}: no two scores of {where.gold_name} could be compared in {where.name}")
+    if testing.interval is not None:
+        bounds = intervals(gathered, result, testing)
+        result = replace(result, low=bounds[0], high=bounds[1])
     return replace(result, where=where.name, gold=where.gold_name)
+
+
+def intervals(
+    gathered: Gathered, result: TaskResult, testing: Significance
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """95 % bootstrap bounds of each metric's value; NaN where the statistic or the scores do not allow it."""
+    low, high = (np.full(len(result.metrics), np.nan) for _ in range(2))
+    by_name = {metric.name: metric for metric in gathered.metrics}
+    for i, name in enumerate(result.metrics):
+        try:
+            drawn = _resampled(gathered.field, by_name[name], result.task, testing)
+        except ValueError as fault:
+            _note(gathered, f"{result.task}: no interval ({fault})")
+            break
+        if drawn is not None:
+            bounds = drawn.interval()
+            low[i], high[i] = bounds[0][0], bounds[1][0]
+    return tuple(low.tolist()), tuple(high.tolist())
+
+
+def _resampled(where: Field, metric: MetricScores, task: Task, testing: Significance) -> Bootstrapped | None:
+    """(draws, 1) values of one metric; None where documents are drawn and there are no scores of segments."""
+    unit = testing.interval or "documents"
+    resample = Resample(unit, where.doc_of if where.seg is not None else None, 1000, testing.seed)
+    if task.level == "sys" and unit != "systems":
+        seg = metric.at("seg", where)
+        if where.seg is None or seg is None:
+            return None
+        by_system, by_item = resample.weights(*where.seg.shape)
+        starts = np.array([run.start for run in where.runs])
+        y = metric.resampled(by_item[:, starts]) if metric.resampled else drawn_means(
+            np.where(np.isnan(where.seg), np.nan, seg), by_item)
+        return Bootstrapped(system_agreement(drawn_means(where.seg, by_item), y, by_system, task.measure)[:, None])
+    scores = metric.at(task.level, where)
+    if scores is None:
+        return None
+    gold = np.where(np.isnan(scores), np.nan, where.gold(task.level))
+    if task.level != "seg":
+        resample = replace(resample, docs=None)
+    return bootstrap(gold, np.nan_to_num(scores)[None], task.measure, resample)
 
 
 def _note(gathered: Gathered, text: str) -> None:
@@ -136,23 +186,25 @@ def _note(gathered: Gathered, text: str) -> None:
         gathered.notes.append(text)
 
 
-def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: Testing) -> TaskResult:
+def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: Significance) -> TaskResult:
     """The task on arrays: (systems, items) gold, (metrics, systems, items) scores."""
     estimates = [estimate(gold, metric, task.measure) for metric in stack]
     order = sorted(range(len(names)), key=lambda i: (-_sortable(estimates[i].value), names[i]))
     stack = stack[order]
     found, test = _compare(gold, stack, task.measure, testing)
     ranks = cluster_ranks(found.p, testing.alpha) if testing.draws else list(range(1, len(names) + 1))
+    known = ~np.isnan(gold)
+    items = known.all(axis=0) if task.measure.statistic == "spa" else known.any(axis=0)
     return TaskResult(
         task, "", "", tuple(names[i] for i in order), tuple(estimates[i] for i in order), tuple(ranks), found.p,
-        found.null, testing.draws, gold.shape[0], int((~np.isnan(gold)).any(axis=0).sum()), test)
+        found.null, testing.draws, gold.shape[0], int(items.sum()), test)
 
 
 def _sortable(value: float) -> float:
     return -np.inf if np.isnan(value) else value
 
 
-def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Testing) -> tuple[Comparisons, str]:
+def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Significance) -> tuple[Comparisons, str]:
     size = len(stack)
     if not testing.draws or size < 2:
         blank, none = np.full((size, size), np.nan), np.zeros((size, size), dtype=np.int64)
@@ -164,9 +216,9 @@ def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Tes
     return compare(gold, stack, measure, testing.plan()), "perm-both"
 
 
-def pooled_accuracy_task(parts: Sequence[Gathered], testing: Testing | None = None) -> TaskResult:
+def pooled_accuracy_task(parts: Sequence[Gathered], testing: Significance | None = None) -> TaskResult:
     """System accuracy over several language pairs: pairs within each, counts pooled, metrics that all of them have."""
-    testing = testing or Testing()
+    testing = testing or Significance()
     names = [m.name for m in parts[0].metrics if all(m.name in {o.name for o in part.metrics} for part in parts)]
     systems = max(len(part.field.systems) for part in parts)
     gold = np.full((len(parts), systems), np.nan)  # a row per language pair

@@ -89,7 +89,7 @@ def _averaged(sentences: FloatArray, chosen: ParagraphSet, loaded: Loaded) -> Fl
         offsets[doc.id] = offset
         offset += len(doc)
     starts = np.array([offsets[doc] + start for doc, start in chosen.items])
-    return np.stack([sentences[:, starts + i] for i in range(chosen.k)]).mean(axis=0)
+    return np.asarray(np.stack([sentences[:, starts + i] for i in range(chosen.k)]).mean(axis=0))
 
 
 def _points(
@@ -108,7 +108,7 @@ def _points(
         }
         points.append(Point(
             chosen.k, metric, mode, len(found), len(chosen.items), len(chosen.gold.systems),
-            *(estimates[name].value for name in MEASURES),
+            accuracy=estimates["accuracy"].value, acc_eq=estimates["acc_eq"].value, pearson=estimates["pearson"].value,
             chance={name: e.chance for name, e in estimates.items()},
             pairs={name: e.pairs for name, e in estimates.items()}, direct_average=both))
     return points

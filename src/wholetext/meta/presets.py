@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wholetext.errors import InputError, did_you_mean
-from wholetext.meta.agreement import DEFAULTS, Task, TaskResult, Testing, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.agreement import DEFAULTS, Task, TaskResult, Significance, pooled_accuracy_task, read_task, run_task
 from wholetext.meta.ranking import Average, average
 from wholetext.meta.scored import Gathered
 
@@ -53,7 +53,7 @@ class Table:
     average: Average | None
 
 
-def run_tasks(parts: Sequence[Gathered], tasks: Sequence[Task], pooled: bool, testing: Testing) -> Table:
+def run_tasks(parts: Sequence[Gathered], tasks: Sequence[Task], pooled: bool, testing: Significance) -> Table:
     """Every task on every language pair; the average is over all of them, with pooled accuracy weighing for all
     pairs.
     """

@@ -104,7 +104,9 @@ def _draws(result: TaskResult, one: str, two: str) -> FloatArray:
 # ---------------------------------------------------------------- between metrics
 
 
-def inter_correlation(gathered: Gathered, level: Level = "seg", statistic: str = "pearson") -> tuple[list[str], FloatArray]:
+def inter_correlation(
+    gathered: Gathered, level: Level = "seg", statistic: str = "pearson"
+) -> tuple[list[str], FloatArray]:
     """Names and (metrics, metrics) correlation of metrics' scores with one another, over what people judged."""
     kinds: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
         "pearson": pearson_rows, "spearman": spearman_rows, "kendall": kendall_b_rows}

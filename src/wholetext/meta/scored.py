@@ -4,7 +4,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as default
 from typing import Any
@@ -15,6 +15,7 @@ from wholetext.errors import AlignmentError, InputError, WholetextError
 from wholetext.io import evalset
 from wholetext.io.scores import ScoreLevel, metric_names, read_scores, split_label
 from wholetext.meta.field import Field, Level
+from wholetext.stats.correlation import BoolArray
 from wholetext.types import FloatArray, Judgments, Scores
 
 _LEVELS: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
@@ -28,6 +29,7 @@ class MetricScores:
     refs: tuple[str, ...]
     levels: dict[str, FloatArray]
     source: str  # "file", or the signature of what was computed
+    resampled: Callable[[FloatArray], FloatArray] | None = None  # (draws, documents) weights → (draws, systems) scores
 
     def at(self, level: Level, where: Field) -> FloatArray | None:
         """The scores at a level; means of segments where a coarser level is not given."""
@@ -177,15 +179,22 @@ def from_scores(label: str, spec: str, scores: Sequence[Scores], where: Field) -
     levels = {
         "seg": np.stack([sign * one.at("segment") for one in scores]),
         "doc": np.stack([sign * one.at("doc") for one in scores]),
-        "sys": np.array([[sign * system_score(one, judged & where.kept)] for one in scores]),
     }
-    return MetricScores(label, where.refs, levels, str(scores[0].signature))
+    totals = [judged_totals(one, judged & where.kept) for one in scores]  # (documents, k) each
+
+    def resampled(weights: FloatArray) -> FloatArray:
+        return np.stack([sign * one.reduce(weights @ total)[..., 0] for one, total in zip(scores, totals)], axis=-1)
+
+    levels["sys"] = resampled(np.ones((1, len(where.runs)))).T
+    return MetricScores(label, where.refs, levels, str(scores[0].signature), resampled)
 
 
-def system_score(scores: Scores, judged: np.ndarray) -> float:
-    """The corpus score over rows that touch a judged segment, so that metric and people look at the same text."""
-    offset = np.concatenate([[0], np.cumsum(scores.rows.sizes)])[scores.rows.doc]
+def judged_totals(scores: Scores, judged: BoolArray) -> FloatArray:
+    """(documents, k) statistics of rows that touch a judged segment: metric and people look at the same text."""
+    rows = scores.rows
+    offset = np.concatenate([[0], np.cumsum(rows.sizes)])[rows.doc]
     before = np.concatenate([[0], np.cumsum(judged)])
-    used = before[offset + scores.rows.stop] > before[offset + scores.rows.start]
-    total = (scores.stats * scores.rows.weight[:, None])[used].sum(axis=0)
-    return float(scores.reduce(total)[0])
+    used = before[offset + rows.stop] > before[offset + rows.start]
+    totals = np.zeros((len(rows.docs), scores.stats.shape[1]))
+    np.add.at(totals, rows.doc[used], (scores.stats * rows.weight[:, None])[used])
+    return totals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class MetricX(Metric):
 
     name = "metricx"
     summary = "predicted MQM error score, 0 (best) to 25 (MetricX-23, MetricX-24)"
+    needs: ClassVar[frozenset[Side]] = frozenset({"src", "hyp", "ref"})  # type: ignore[misc]  # settled below
     higher_is_better = False
     range = (0.0, 25.0)
 

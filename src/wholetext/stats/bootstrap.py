@@ -32,7 +32,7 @@ class Resample:
     unit: Unit = "documents"
     docs: IntArray | None = None  # (items,)
     count: int = 1000
-    seed: int = 12345
+    seed: int | None = 12345
 
     def weights(self, systems: int, items: int) -> Weights:
         """(draws, systems) and (draws, items): how often each was drawn."""
@@ -82,16 +82,21 @@ def bootstrap(gold: FloatArray, metrics: FloatArray, measure: Measure, resample:
 def bootstrap_systems(gold: FloatArray, metrics: FloatArray, measure: Measure, resample: Resample) -> Bootstrapped:
     """Agreement at system level, from segment scores: each draw's system scores are means over the items drawn."""
     by_system, by_item = resample.weights(*gold.shape)
-    known = ~np.isnan(gold)
-    judged = by_item @ known.T.astype(np.float64)  # (draws, systems)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        x = (by_item @ np.where(known, gold, 0.0).T) / judged
-        columns = [_vectors(x, (by_item @ np.where(known, one, 0.0).T) / judged, by_system, measure) for one in metrics]
+    x = drawn_means(gold, by_item)
+    judged = np.where(np.isnan(gold), np.nan, metrics)
+    columns = [system_agreement(x, drawn_means(one, by_item), by_system, measure) for one in judged]
     return Bootstrapped(np.stack(columns, axis=1))
 
 
-def _vectors(x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure) -> FloatArray:
-    """(draws, systems) gold, metric and weights → (draws,)."""
+def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
+    """(systems, items) scores, (draws, items) weights → (draws, systems) means of what is known."""
+    known = ~np.isnan(scores)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((by_item @ np.where(known, scores, 0.0).T) / (by_item @ known.T.astype(np.float64)))
+
+
+def system_agreement(x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure) -> FloatArray:
+    """(draws, systems) gold, metric and weights → (draws,) agreement of the systems' scores in each draw."""
     weight = np.where(np.isnan(x), 0.0, weight)
     x, y = np.nan_to_num(x), np.nan_to_num(y)
     if measure.statistic == "pearson":

@@ -33,7 +33,7 @@ class Draws:
     """
 
     count: int = 1000
-    seed: int = 12345
+    seed: int | None = 12345
     block: int = 0
     low: float = 0.02
     high: float = 0.5

@@ -1,0 +1,186 @@
+"""Meta-evaluations as people and programs read them: metrics by tasks, with ranks, chance levels and numbers of
+pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wholetext.meta.agreement import TaskResult
+    from wholetext.meta.curves import Point
+    from wholetext.meta.store import Meta
+
+
+def render(meta: Meta, format: str) -> None:
+    """Print in the wanted format."""
+    if format == "json":
+        from wholetext.meta.store import as_json
+
+        print(json.dumps(as_json(meta), ensure_ascii=False, indent=1))
+    elif format == "tsv":
+        print("\n".join("\t".join(row) for row in _tsv(meta)))
+    elif format == "latex":
+        print(latex(meta))
+    else:
+        _print(meta)
+
+
+def number(value: float, places: int = 3) -> str:
+    return "–" if math.isnan(value) else f"{value:.{places}f}"
+
+
+def short(result: TaskResult, meta: Meta) -> str:
+    """A column's title: the task, and the language pair where there are several."""
+    if " + " in result.where:
+        return f"{result.task} (all)"
+    return f"{result.task} {result.where.split(' ')[-1]}" if len(meta.parts) > 1 else str(result.task)
+
+
+def metric_order(meta: Meta) -> list[str]:
+    """Metrics by their average where there is one, else by the first task; then those that not all tasks have."""
+    first = meta.table.average.metrics if meta.table.average else meta.table.results[0].metrics
+    others = (name for result in meta.table.results for name in result.metrics)
+    return list(dict.fromkeys([*first, *others]))
+
+
+def cells(result: TaskResult, names: Sequence[str]) -> list[str]:
+    """``rank value`` of every metric (with its interval), – where the task lacks it."""
+    out = []
+    for name in names:
+        if name not in result.metrics:
+            out.append("–")
+            continue
+        i = result.metrics.index(name)
+        known = result.low and not math.isnan(result.low[i])
+        bounds = f" [{number(result.low[i])}, {number(result.high[i])}]" if known else ""
+        rank = f"{result.ranks[i]} " if result.draws else ""
+        out.append(f"{rank}{number(result.value(name))}{bounds}")
+    return out
+
+
+def _span(values: Sequence[float], places: int = 3) -> str:
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return "–"
+    low, high = number(min(known), places), number(max(known), places)
+    return low if low == high else f"{low}–{high}"
+
+
+def _print(meta: Meta) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    results, names = meta.table.results, metric_order(meta)
+    wide = Console()
+    console = wide if wide.is_terminal else Console(width=max(100, 26 * (len(results) + 2)))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("metric", no_wrap=True)
+    average = meta.table.average
+    if average:
+        table.add_column("average", justify="right")
+        table.add_column("mean rank", justify="right")
+    for result in results:
+        table.add_column(Text(short(result, meta)), justify="right", overflow="fold")
+    columns = [cells(result, names) for result in results]
+    for i, name in enumerate(names):
+        lead = _averages(meta, name) if average else []
+        table.add_row(Text(name), *lead, *(column[i] for column in columns))
+    blank = ["", ""] if average else []
+    table.add_row(Text("chance", style="dim"), *blank, *(_span([e.chance for e in r.estimates]) for r in results))
+    table.add_row(Text("pairs", style="dim"), *blank, *(f"{r.estimates[0].pairs:,}" for r in results))
+    table.add_row(Text("systems × items", style="dim"), *blank, *(f"{r.systems} × {r.items}" for r in results))
+    console.print(table)
+    for line in _explanations(meta):
+        console.print(Text(line, style="dim"), soft_wrap=True)
+    for _, points in meta.curves.items():
+        _print_curves(points, console)
+    for note in meta.notes:
+        console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
+
+
+def _averages(meta: Meta, name: str) -> list[str]:
+    average = meta.table.average
+    if average is None or name not in average.metrics:
+        return ["–", "–"]
+    i = average.metrics.index(name)
+    return [f"{average.ranks[i]} {number(average.values[i])}", number(average.mean_ranks[i], 2)]
+
+
+def _explanations(meta: Meta) -> list[str]:
+    lines = [""]
+    first = meta.table.results[0]
+    if first.draws:
+        lines.append("The first number is the rank cluster: a metric opens a new one when some metric above it in the "
+                     f"same cluster is better at p ≤ {meta.alpha} ({first.draws} draws: PERM-BOTH, pairs test for "
+                     "calibrated ties).")
+    if meta.table.average:
+        lines.append("Averages are over all columns, each rescaled to 0-1.")
+    for part in meta.parts:
+        where = part.field
+        out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "nobody"
+        lines.append(f"{where.name}: gold {where.gold_name}, reference {', '.join(where.refs) or 'none'}, "
+                     f"{len(where.systems)} systems, left out: {out}.")
+        lines += [f"  {m.name}  {m.source}" for m in part.metrics if m.source != "file"]
+    for where_name, level, names, table in meta.between:
+        lines.append(f"between metrics, {where_name}, {level} (Pearson):")
+        lines += [f"  {name:<24}" + " ".join(f"{value:6.3f}" for value in row)
+                  for name, row in zip(names, table.tolist())]
+    return lines
+
+
+def _print_curves(points: Sequence[Point], console: object) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    titles = "k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson", "direct~average", "paragraphs"
+    for title in titles:
+        table.add_column(title, justify="left" if title in ("metric", "scored") else "right")
+    for p in points:
+        table.add_row(str(p.k), p.metric, p.mode, number(p.accuracy), number(p.acc_eq), number(p.chance["acc_eq"]),
+                      number(p.pearson), number(p.direct_average), str(p.paragraphs))
+    console.print(table)  # type: ignore[attr-defined]
+
+
+def _tsv(meta: Meta) -> list[list[str]]:
+    head = "task where gold metric value low high rank pairs chance epsilon systems"
+    rows = [head.split()]
+    for result in meta.table.results:
+        for i, (name, one) in enumerate(zip(result.metrics, result.estimates)):
+            bounds = [repr(result.low[i]), repr(result.high[i])] if result.low else ["", ""]
+            rows.append([str(result.task), result.where, result.gold, name, repr(one.value), *bounds,
+                         str(result.ranks[i]), str(one.pairs), repr(one.chance),
+                         "" if one.epsilon is None else repr(one.epsilon), str(result.systems)])
+    return rows
+
+
+def latex(meta: Meta) -> str:
+    """A booktabs table: rank and value per task, the best cluster bold, chance levels and pairs at the foot."""
+    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
+    results, names, average = meta.table.results, metric_order(meta), meta.table.average
+    heads = [*(["average"] if average else []), *(short(result, meta).translate(escape) for result in results)]
+    lines = [r"\begin{tabular}{l" + "rr" * len(heads) + "}", r"\toprule",
+             " & ".join(["Metric", *(rf"\multicolumn{{2}}{{c}}{{{head}}}" for head in heads)]) + r" \\", r"\midrule"]
+    for name in names:
+        row = [name.translate(escape)]
+        if average:
+            known = name in average.metrics
+            i = average.metrics.index(name) if known else 0
+            row.append(_latex_cell(average.ranks[i], average.values[i]) if known else "-- & --")
+        for result in results:
+            row.append(_latex_cell(result.rank(name), result.value(name)) if name in result.metrics else "-- & --")
+        lines.append(" & ".join(row) + r" \\")
+    blank = ["&"] if average else []
+    chance = [*blank, *(rf"\multicolumn{{2}}{{r}}{{{_span([e.chance for e in r.estimates])}}}" for r in results)]
+    pairs = [*blank, *(rf"\multicolumn{{2}}{{r}}{{{r.estimates[0].pairs}}}" for r in results)]
+    lines += [r"\midrule", " & ".join(["chance", *chance]) + r" \\", " & ".join(["pairs", *pairs]) + r" \\"]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _latex_cell(rank: int, value: float) -> str:
+    text = number(value).replace("–", "--")
+    return rf"\textbf{{{rank}}} & \textbf{{{text}}}" if rank == 1 else f"{rank} & {text}"

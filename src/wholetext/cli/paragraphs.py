@@ -1,0 +1,79 @@
+"""`wholetext paragraphs EVALSET`: paragraph data from sentence ratings, as EvalSet folders or JSONL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from wholetext.io import Loaded
+    from wholetext.meta.sources import Source
+
+
+def paragraphs(
+    evalset: Annotated[Path, typer.Argument(help="An EvalSet folder with ratings by rater.")],
+    langs: Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
+    k: Annotated[str, typer.Option("--k", help="Lengths in segments, e.g. 1..10 or 1,5,10.")] = "1..10",
+    gold: Annotated[str | None, typer.Option("--gold", help="Human scores by name (MQM where there is MQM).")] = None,
+    mqm_tsv: Annotated[
+        Path | None, typer.Option("--mqm-tsv", help="Take the ratings from this TSV of MQM annotations.")
+    ] = None,
+    raters: Annotated[
+        Literal["each", "first", "mean"], typer.Option("--raters", help="What several raters of a segment mean.")
+    ] = "each",
+    out: Annotated[Path | None, typer.Option("--out", help="A folder: one EvalSet or JSONL file per length.")] = None,
+    format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="What to write.")] = "evalset",
+) -> None:
+    """Cut rated documents into paragraphs of k segments that one rater scored, and write them with their scores."""
+    from wholetext.cli.inputs import warn
+    from wholetext.cli.meta import read_lengths
+    from wholetext.io.evalset import language_pair, read
+    from wholetext.io.scores import human_names
+    from wholetext.meta.conventions import standard_gold
+    from wholetext.meta.paragraphs import Windows
+    from wholetext.meta.paragraphs import paragraphs as cut
+    from wholetext.meta.sources import find_ratings, raw_mqm
+
+    lengths = read_lengths(k)
+    pair = language_pair(evalset, langs)
+    name = gold or standard_gold(list(dict.fromkeys(name for name, _ in human_names(evalset, pair)))) or "mqm"
+    source = raw_mqm(mqm_tsv) if mqm_tsv else find_ratings(evalset, pair, name)
+    warn([source.note] if source.note else [])
+    loaded = read(evalset, pair) if out is not None else None
+    print(f"{name} ratings of {source.path}: {len(source.ratings)} by {len(source.ratings.raters)} raters, "
+          f"{len(source.ratings.systems)} systems")
+    print("k\tparagraphs\titems\titems of one system only")
+    for length in lengths:
+        found = cut(source.ratings, Windows(length, raters, source.total))
+        shape = _write(out, loaded, (source, name, pair), found, format)
+        print(f"{length}\t{len(found)}\t{shape}")
+
+
+def _write(
+    out: Path | None, loaded: Loaded | None, about: tuple[Source, str, str], found: list, format: str  # type: ignore[type-arg]
+) -> str:
+    """Write one length; how many items it has, and how many were left out of the EvalSet."""
+    from wholetext.io import evalset
+    from wholetext.io.scores import write_table
+    from wholetext.meta.paragraphs import lined_up, texts, write_jsonl
+    from wholetext.stats.accuracy import system_means
+
+    source, name, pair = about
+    order = [doc.id for doc in loaded.corpus.docs] if loaded else []
+    chosen = lined_up(found, source.ratings.systems, order)
+    if out is not None and loaded is not None and found:
+        out.mkdir(parents=True, exist_ok=True)
+        folder = f"{loaded.corpus.id}.k{found[0].k}"
+        if format == "jsonl":
+            write_jsonl(out / f"{folder}.{pair}.jsonl", found, loaded)
+        else:
+            evalset.write(out / folder, texts(loaded, chosen))
+            scores = out / folder / "human-scores"
+            scores.mkdir(parents=True, exist_ok=True)
+            values, systems = chosen.gold.values, chosen.gold.systems
+            write_table(scores / f"{pair}.{name}.seg.score", systems, values, gaps=True)
+            write_table(scores / f"{pair}.{name}.sys.score", systems, system_means(values)[:, None], gaps=True)
+            write_jsonl(scores / f"{pair}.{name}.paragraphs.jsonl", found)
+    return f"{len(chosen.items)}\t{chosen.alone}"

@@ -1,0 +1,137 @@
+"""Meta-evaluation ⇄ JSON: one file that tables, reports and other programs read (docs/meta.md describes it)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import RunError
+from wholetext.io.scores import write_table
+from wholetext.meta.agreement import TaskResult
+from wholetext.meta.curves import Point
+from wholetext.meta.presets import Table
+from wholetext.meta.ranking import Average
+from wholetext.meta.scored import Gathered
+from wholetext.version import __version__
+
+FORMAT = 1
+FILE = "meta.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Meta:
+    """Everything one meta-evaluation found."""
+
+    parts: tuple[Gathered, ...]
+    table: Table
+    alpha: float = 0.05
+    between: tuple[tuple[str, str, list[str], np.ndarray], ...] = ()  # (where, level, metrics, correlations)
+    curves: dict[str, list[Point]] = field(default_factory=dict)  # where → points
+    notes: tuple[str, ...] = ()
+
+
+def as_json(meta: Meta) -> dict[str, Any]:
+    """Plain values: numbers are numbers, undefined ones null."""
+    found: dict[str, Any] = {
+        "kind": "meta", "format": FORMAT, "wholetext": __version__, "alpha": meta.alpha,
+        "fields": [_field(part) for part in meta.parts],
+        "tasks": [_task(result) for result in meta.table.results],
+        "average": None if meta.table.average is None else _average(meta.table.average),
+        "between_metrics": [
+            {"where": where, "level": level, "metrics": names, "pearson": _plain(table.tolist())}
+            for where, level, names, table in meta.between
+        ],
+        "curves": [{"where": where, **_plain(asdict(one))} for where, points in meta.curves.items() for one in points],
+        "notes": list(meta.notes),
+    }
+    return found
+
+
+def _field(part: Gathered) -> dict[str, Any]:
+    where = part.field
+    return {
+        "set": where.folder.name, "langs": where.langs, "gold": where.gold_name, "refs": list(where.refs),
+        "systems": list(where.systems), "left_out": where.left_out, "documents": len(where.runs),
+        "segments": int(where.runs[-1].stop), "judged": int(where.judged.sum()), "domains": list(where.choice.domains),
+        "metrics": [{"name": m.name, "refs": list(m.refs), "levels": sorted(m.levels), "source": m.source}
+                    for m in part.metrics],
+    }
+
+
+def _task(result: TaskResult) -> dict[str, Any]:
+    measure = result.task.measure
+    rows = []
+    for i, (name, one) in enumerate(zip(result.metrics, result.estimates)):
+        interval = [result.low[i], result.high[i]] if result.low else None
+        rows.append({"name": name, "value": one.value, "rank": result.ranks[i], "pairs": one.pairs, "rows": one.rows,
+                     "chance": one.chance, "epsilon": one.epsilon, "interval": interval})
+    return _plain({  # type: ignore[no-any-return]
+        "task": str(result.task), "level": result.task.level, "statistic": measure.statistic,
+        "average": measure.average, "range": list(measure.range), "where": result.where, "gold": result.gold,
+        "systems": result.systems, "items": result.items, "test": result.test, "draws": result.draws, "metrics": rows,
+        "p": result.p.tolist(),
+    })
+
+
+def _average(average: Average) -> dict[str, Any]:
+    rows = [{"name": name, "value": average.values[i], "mean_rank": average.mean_ranks[i], "rank": average.ranks[i]}
+            for i, name in enumerate(average.metrics)]
+    return {"metrics": _plain(rows), "weights": list(average.weights), "p": _plain(average.p.tolist())}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write_meta(folder: Path, meta: Meta) -> None:
+    """``meta.json``, and the scores that were computed here as EvalSet files (``metric-scores/LP/NAME-
+    REF.LEVEL.score``).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(as_json(meta), ensure_ascii=False, indent=1)
+    (folder / FILE).write_text(text + "\n", "utf-8")
+    for part in meta.parts:
+        where = part.field
+        for metric in part.metrics:
+            if metric.source == "file":
+                continue
+            name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
+            label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
+            for level, values in metric.levels.items():
+                path = folder / "metric-scores" / where.langs / f"{label}.{level}.score"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_table(path, where.systems, values, gaps=True)
+
+
+def read_meta(folder: Path | str) -> dict[str, Any]:
+    """The JSON of a folder that ``write_meta`` wrote."""
+    path = Path(folder) / FILE
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise RunError(f"{FILE} is missing", where=str(folder),
+                       next="give a folder that `wholetext meta --out` wrote") from None
+    except (OSError, ValueError) as fault:
+        raise RunError(f"the folder is damaged ({fault})", where=str(folder),
+                       next="run `wholetext meta` again") from None
+    if not isinstance(found, dict) or found.get("kind") != "meta" or found.get("format") != FORMAT:
+        raise RunError(f"{FILE} is not a meta-evaluation of format {FORMAT}", where=str(folder),
+                       next="run `wholetext meta` again with this version")
+    return found
+
+
+def notes_of(parts: Sequence[Gathered]) -> tuple[str, ...]:
+    """Every note once."""
+    return tuple(dict.fromkeys(note for part in parts for note in part.notes))

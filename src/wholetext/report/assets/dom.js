@@ -1,0 +1,100 @@
+// Elements are made here and nowhere else, always from text, never from markup: nothing in the data can become a tag.
+"use strict";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, given, children) {
+  for (const [name, value] of Object.entries(given || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
+    else if (name === "style") for (const [key, css] of Object.entries(value)) node.style.setProperty(key, css);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) node.append(child);
+  }
+  return node;
+}
+
+const el = (tag, given, ...children) => fill(document.createElement(tag), given, children);
+const svg = (tag, given, ...children) => fill(document.createElementNS(SVG, tag), given, children);
+const byId = (id) => document.getElementById(id);
+
+/** A select with a label: options are [value, text]; act gets the value. */
+function choice(label, options, value, act) {
+  const chosen = String(value);
+  const items = options.map(([key, text]) => el("option", { value: key, selected: String(key) === chosen }, text));
+  return el(
+    "label",
+    { class: "choice" },
+    el("span", {}, label),
+    el("select", { on: { change: (event) => act(event.target.value) } }, items),
+  );
+}
+
+/** A button that is pressed or not. */
+function toggle(text, pressed, act, more) {
+  return el(
+    "button",
+    { type: "button", class: "chip", "aria-pressed": String(pressed), on: { click: act }, ...more },
+    text,
+  );
+}
+
+function section(title, note, ...children) {
+  return el("section", {}, el("h2", {}, title), note && el("p", { class: "note" }, note), children);
+}
+
+/** A table that may be wider than the page scrolls by itself, by keyboard too. */
+function scroller(label, table) {
+  return el("div", { class: "scroller", role: "region", "aria-label": label, tabindex: "0" }, table);
+}
+
+/** A plain table. Columns are [name, class]; a name of class "unseen" is for screen readers only. Rows are
+ *  {kind, cells}: the first cell heads its row, a cell that is a td already stays as it is. */
+function plainTable(given, columns, rows, caption) {
+  const name = (text) => (text instanceof Node ? text : el("bdi", {}, text));
+  const kindOf = (i) => (columns[i][1] === "num" ? "num" : null);
+  const heads = columns.map(([text, kind], i) =>
+    el(
+      "th",
+      { scope: "col", class: kindOf(i) },
+      kind === "unseen" ? el("span", { class: "unseen" }, text) : name(text),
+    ),
+  );
+  const line = ({ kind, cells: [first, ...rest] }) =>
+    el(
+      "tr",
+      { class: kind },
+      el("th", { scope: "row" }, first),
+      rest.map((cell, i) => (cell instanceof HTMLTableCellElement ? cell : el("td", { class: kindOf(i + 1) }, cell))),
+    );
+  return el(
+    "table",
+    { ...given, class: `plain ${given.class || ""}`.trim() },
+    caption ? el("caption", {}, caption) : null,
+    el("thead", {}, el("tr", {}, heads)),
+    el("tbody", {}, rows.map(line)),
+  );
+}
+
+/** What the pointer or the keyboard is on, beside it and for screen readers. */
+const tip = {
+  show(lines, x, y) {
+    const box = byId("tip");
+    box.replaceChildren(...lines.filter(Boolean).map((line) => el("div", {}, line)));
+    box.hidden = false;
+    const width = box.offsetWidth,
+      height = box.offsetHeight;
+    const left = Math.max(4, Math.min(x + 14, innerWidth - width - 8));
+    const top = y + height + 24 > innerHeight ? y - height - 10 : y + 16;
+    box.style.setProperty("left", `${left}px`);
+    box.style.setProperty("top", `${Math.max(4, top)}px`);
+  },
+  hide() {
+    byId("tip").hidden = true;
+  },
+  say(text) {
+    byId("said").textContent = text;
+  },
+};

@@ -1,0 +1,272 @@
+// Leaderboard: systems by metrics with intervals, clusters and marks against a baseline that a click chooses.
+
+const MARKS = { better: "▲", worse: "▼", baseline: "=", open: "" };
+const VERDICTS = {
+  better: "better than the baseline",
+  worse: "worse than the baseline",
+  open: "not told apart from the baseline",
+  baseline: "the baseline",
+};
+
+/** Systems by a metric, best first, undefined last. */
+function ordered(metric) {
+  const sign = metric.higher ? -1 : 1;
+  return head.systems
+    .map((_, i) => i)
+    .sort((a, b) =>
+      known(metric.score[a]) !== known(metric.score[b])
+        ? known(metric.score[a])
+          ? -1
+          : 1
+        : sign * ((metric.score[a] || 0) - (metric.score[b] || 0)) || a - b,
+    );
+}
+
+function drawLeaderboard() {
+  const sorted = head.metrics[state.sort],
+    rows = ordered(sorted);
+  const table = el(
+    "table",
+    { class: "leaderboard", id: "leaderboard" },
+    el("caption", { class: "unseen" }, "Systems by metrics; choose a system to compare the others with it"),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), head.metrics.map(metricHeader))),
+    el(
+      "tbody",
+      {},
+      rows.map((system, place) => {
+        const opens = place > 0 && sorted.rank[system] !== sorted.rank[rows[place - 1]];
+        return el(
+          "tr",
+          { class: opens ? "opens" : null, "data-system": system },
+          systemHeader(system),
+          head.metrics.map((metric) => scoreCell(metric, system)),
+        );
+      }),
+    ),
+  );
+  const cares = cautions();
+  return el(
+    "div",
+    {},
+    section(
+      "Leaderboard",
+      null,
+      cares.length
+        ? el(
+            "p",
+            { class: "note" },
+            el(
+              "a",
+              { href: "#care", on: { click: toCare } },
+              `⚠ ${plural(cares.length, "note")} to read with these numbers`,
+            ),
+          )
+        : null,
+      scroller("Leaderboard", table),
+      legend(),
+      el("div", { id: "signature", "aria-live": "polite" }, signaturePanel()),
+    ),
+    cares.length
+      ? el(
+          "section",
+          { class: "care", id: "care", tabindex: "-1" },
+          el("h2", {}, "Read with care"),
+          el(
+            "ul",
+            {},
+            cares.map((text) => el("li", {}, text)),
+          ),
+        )
+      : null,
+  );
+}
+
+function toCare(event) {
+  event.preventDefault();
+  byId("care").scrollIntoView({ block: "start" });
+  byId("care").focus({ preventScroll: true });
+}
+
+function metricHeader(metric, i) {
+  const on = state.sort === i;
+  return el(
+    "th",
+    { scope: "col", "aria-sort": on ? (metric.higher ? "descending" : "ascending") : null },
+    el(
+      "button",
+      { type: "button", class: "sort", title: `Sort by ${metric.spec}`, on: { click: () => change({ sort: i }) } },
+      el(
+        "span",
+        { class: "metric" },
+        metric.label,
+        el(
+          "span",
+          { class: "arrow", title: metric.higher ? "higher is better" : "lower is better" },
+          ` ${arrow(metric)}`,
+        ),
+      ),
+      el("span", { class: "under" }, metric.under),
+    ),
+    el(
+      "button",
+      {
+        type: "button",
+        class: "about",
+        "aria-expanded": String(state.signature === i),
+        "aria-controls": "signature",
+        "aria-label": `Signature of ${metric.spec}`,
+        title: "Signature",
+        on: { click: () => change({ signature: state.signature === i ? null : i }) },
+      },
+      "i",
+    ),
+  );
+}
+
+function systemHeader(system) {
+  const chosen = state.base === system,
+    faults = Object.entries(head.faults[system]);
+  return el(
+    "th",
+    { scope: "row", class: chosen ? "baseline" : null },
+    el(
+      "button",
+      {
+        type: "button",
+        class: "system",
+        "aria-pressed": String(chosen),
+        title: chosen ? "Compare with the best again" : "Compare all with this system",
+        on: { click: () => change({ base: chosen ? null : system }) },
+      },
+      el("bdi", {}, head.systems[system]),
+    ),
+    chosen ? el("span", { class: "tag" }, "baseline") : null,
+    faults.length
+      ? el(
+          "span",
+          { class: "fault", title: faults.map(([name, n]) => `${n} ${name}`).join(", ") },
+          `⚠ ${faults.reduce((sum, pair) => sum + pair[1], 0)} broken`,
+        )
+      : null,
+  );
+}
+
+function scoreCell(metric, system) {
+  const result = tested(metric, system),
+    rank = metric.rank[system],
+    half = known(metric.low[system]) ? (metric.high[system] - metric.low[system]) / 2 : null;
+  const p =
+    result.verdict === "baseline"
+      ? ""
+      : `; difference ${signed(result.delta, metric.digits)}, corrected p ${pValue(result.p)}`;
+  const cut = metric.lostScored[system] + metric.lostContext[system];
+  return el(
+    "td",
+    {
+      class: `score ${result.verdict}${rank === 1 ? " first" : ""}`,
+      title: `95 % interval ${number(metric.low[system], metric.digits)} to ${number(metric.high[system], metric.digits)}${p}`,
+    },
+    el(
+      "span",
+      { class: "line" },
+      el("span", { class: "value" }, number(metric.score[system], metric.digits)),
+      el("span", { class: "half" }, `±${number(half, metric.digits)}`),
+      el("span", { class: "mark", role: "img", "aria-label": VERDICTS[result.verdict] }, MARKS[result.verdict]),
+      el("span", { class: "rank", title: "rank cluster" }, known(rank) ? `#${rank}` : ""),
+    ),
+    whisker(metric.score[system], metric.low[system], metric.high[system], metric.spread, result.verdict),
+    cut
+      ? el(
+          "span",
+          {
+            class: "fault",
+            title: `${metric.lostScored[system]} rows lost scored text, ${metric.lostContext[system]} lost context`,
+          },
+          `⚠ ${cut} cut`,
+        )
+      : null,
+  );
+}
+
+function legend() {
+  const test = head.metrics[0].test,
+    chosen = state.base !== null;
+  const against = chosen ? head.systems[state.base] : "the best system of each metric (=)";
+  const over = chosen
+    ? `the ${plural(head.systems.length - 1, "comparison")} with it`
+    : `all ${plural((head.systems.length * (head.systems.length - 1)) / 2, "pair")}`;
+  return el(
+    "p",
+    { class: "legend" },
+    `± is half of the 95 % interval (${count(+test.resamples)} resamples of ${test.unit === "doc" ? "documents" : "segments"}); the line below a score shows it. `,
+    el("span", { class: "better" }, "▲"),
+    " ",
+    el("span", { class: "worse" }, "▼"),
+    ` better or worse than `,
+    el("bdi", {}, against),
+    ` at p ≤ ${head.alpha} `,
+    `(${test.test}, ${count(+test.draws)} draws, Holm-corrected over ${over}). #n is the rank cluster: systems of one number are not told apart. `,
+    "Choose a system to make it the baseline, a metric to sort by it, i for its signature.",
+  );
+}
+
+function signaturePanel() {
+  const metric = head.metrics[state.signature];
+  if (!metric) return null;
+  const own = metric.own.flatMap((items, system) =>
+    Object.entries(items).map(([key, value]) => [`${key} (${head.systems[system]})`, value]),
+  );
+  const items = [...Object.entries(metric.signature), ...own];
+  const text = Object.entries(metric.signature)
+    .map((pair) => pair.join(":"))
+    .join("|");
+  return el(
+    "div",
+    { class: "panel" },
+    el("h3", {}, `Signature of ${metric.spec}`),
+    metric.summary ? el("p", { class: "note" }, metric.summary) : null,
+    el(
+      "dl",
+      { class: "signature" },
+      items.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, value || "–"))),
+    ),
+    el(
+      "p",
+      { class: "note" },
+      "Test: ",
+      Object.entries(metric.test)
+        .map((pair) => pair.join(":"))
+        .join("|"),
+    ),
+    el("code", { class: "copy", tabindex: "0" }, text),
+  );
+}
+
+/** Everything that should temper the reading: cut text, broken output, few documents, what metrics warned of. */
+function cautions() {
+  const found = [...head.warnings];
+  for (const text of new Set(head.metrics.flatMap((metric) => metric.warnings))) {
+    const of = head.metrics.filter((metric) => metric.warnings.includes(text));
+    found.push(of.length === head.metrics.length ? text : `${of.map((metric) => metric.spec).join(", ")}: ${text}`);
+  }
+  for (const metric of head.metrics) {
+    const sum = (values) => values.reduce((total, value) => total + value, 0),
+      rows = sum(metric.rows);
+    if (sum(metric.lostScored))
+      found.push(
+        `${metric.spec}: scored text was cut to fit the model in ${sum(metric.lostScored)} of ${count(rows)} rows (${percent(sum(metric.lostScored), rows)})`,
+      );
+    if (sum(metric.lostContext))
+      found.push(
+        `${metric.spec}: context was dropped to fit the model in ${sum(metric.lostContext)} of ${count(rows)} rows (${percent(sum(metric.lostContext), rows)})`,
+      );
+    const dropped = Math.max(...metric.dropped);
+    if (dropped) found.push(`${metric.spec}: ${plural(dropped, "segment")} filled no window and count for nothing`);
+  }
+  head.faults.forEach((faults, system) => {
+    const items = Object.entries(faults).map(([name, n]) => `${n} ${name}`);
+    if (items.length) found.push(`${head.systems[system]} has broken segments: ${items.join(", ")}`);
+  });
+  if (head.notice) found.push(head.notice);
+  return found;
+}

@@ -1,0 +1,216 @@
+// The page as a whole: which part is shown, the address that says so, the keyboard, light and dark.
+
+const PAGES = {
+  leaderboard: ["Leaderboard", drawLeaderboard],
+  documents: ["Documents", drawDocuments],
+  document: ["Document view", drawDocument],
+  compare: ["Compare", drawCompare],
+};
+const NUMBERS = { m: "metric", a: "a", b: "b", base: "base", sort: "sort", d: "doc", s: "seg" };
+let turn = 0; // drawings that were overtaken by a later one are thrown away
+
+/** The address of what is drawn. */
+function address() {
+  const items = Object.entries(NUMBERS)
+    .filter(([, name]) => known(state[name]) && !(name === "seg" && state.seg < 0))
+    .map(([key, name]) => `${key}=${state[name]}`);
+  if (state.shown.length) items.push(`show=${state.shown.join(",")}`);
+  return `#${state.page}?${items.join("&")}`;
+}
+
+function readAddress() {
+  const [page, query] = location.hash.slice(1).split("?");
+  if (!PAGES[page]) return false;
+  state.page = page;
+  const given = new URLSearchParams(query || "");
+  const limits = {
+    metric: head.metrics,
+    a: head.systems,
+    b: head.systems,
+    base: head.systems,
+    sort: head.metrics,
+    doc: head.docs,
+  };
+  for (const [key, name] of Object.entries(NUMBERS)) {
+    const value = Number.parseInt(given.get(key), 10);
+    if (Number.isInteger(value) && value >= 0 && (!limits[name] || value < limits[name].length)) state[name] = value;
+    else if (name === "base" && given.size) state.base = null;
+    else if (name === "seg") state.seg = -1;
+  }
+  const systems = (given.get("show") || "")
+    .split(",")
+    .filter(Boolean)
+    .map(Number)
+    .filter((i) => Number.isInteger(i) && i >= 0 && i < (head.systems || []).length);
+  if (systems.length) state.shown = [...new Set(systems)];
+  return true;
+}
+
+/** Another page. */
+function go(page, changes) {
+  Object.assign(state, changes, { page });
+  history.pushState(null, "", address());
+  draw().then(() => {
+    scrollTo(0, 0);
+    byId("main").focus({ preventScroll: true });
+  });
+}
+
+/** The same page with something else chosen; the focus stays on what was used. */
+function change(changes) {
+  Object.assign(state, changes);
+  if ("a" in changes || "b" in changes) state.shown = [];
+  const place = focusPlace();
+  remember();
+  return draw().then(() => restoreFocus(place));
+}
+
+const remember = () => history.replaceState(null, "", address());
+
+const FOCUSABLE = "button, select, summary, a[href], [tabindex]";
+function focusPlace() {
+  const all = [...byId("page").querySelectorAll(FOCUSABLE)],
+    at = all.indexOf(document.activeElement);
+  return at < 0
+    ? null
+    : { at, label: document.activeElement.getAttribute("aria-label") || document.activeElement.textContent };
+}
+
+function restoreFocus(place) {
+  if (!place) return;
+  const all = [...byId("page").querySelectorAll(FOCUSABLE)];
+  const same =
+    all[place.at] && (all[place.at].getAttribute("aria-label") || all[place.at].textContent) === place.label
+      ? all[place.at]
+      : all.find((node) => (node.getAttribute("aria-label") || node.textContent) === place.label) || all[place.at];
+  if (same && !same.disabled) same.focus({ preventScroll: true });
+}
+
+async function draw() {
+  const mine = ++turn,
+    began = performance.now();
+  current = null;
+  tip.hide();
+  const drawn = await PAGES[state.page][1]();
+  if (mine !== turn) return;
+  byId("page").replaceChildren(drawn);
+  if (current && state.seg >= 0) select(state.seg);
+  navigation();
+  document.title = `${PAGES[state.page][0]} · ${head.title}`;
+  Object.assign(document.documentElement.dataset, {
+    page: state.page,
+    doc: state.doc,
+    ms: (performance.now() - began).toFixed(1),
+  });
+}
+
+function navigation() {
+  byId("nav").replaceChildren(
+    ...Object.entries(PAGES).map(([page, [name]]) =>
+      el(
+        "a",
+        {
+          href: `#${page}`,
+          "aria-current": page === state.page ? "page" : null,
+          on: {
+            click: (event) => {
+              event.preventDefault();
+              go(page, {});
+            },
+          },
+        },
+        name,
+      ),
+    ),
+  );
+}
+
+// ---------------------------------------------------------------- keyboard
+
+const KEYS = {
+  n: () => stepDocument(1),
+  p: () => stepDocument(-1),
+  j: () => stepSegment(1),
+  k: () => stepSegment(-1),
+  d: jump,
+  Escape: () => select(-1),
+};
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("select, input, textarea")) return;
+  if (event.key === "Escape") tip.hide();
+  if (state.page === "document" && KEYS[event.key]) {
+    event.preventDefault();
+    KEYS[event.key]();
+  }
+}
+
+// ---------------------------------------------------------------- light and dark
+
+const THEMES = ["auto", "light", "dark"],
+  dark = matchMedia("(prefers-color-scheme: dark)");
+let theme = "auto",
+  printing = false;
+
+function paint() {
+  const real = printing ? "light" : theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
+  Object.assign(document.documentElement.dataset, { theme: printing ? "light" : theme, drawn: real });
+  byId("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "automatic" : theme}`);
+  byId("theme").title = `Colours: ${theme === "auto" ? "automatic" : theme}`;
+  byId("theme").textContent = { auto: "◐", light: "☀", dark: "☾" }[theme];
+}
+
+function nextTheme() {
+  theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+  paint();
+  draw();
+}
+
+// ---------------------------------------------------------------- start
+
+async function start() {
+  paint();
+  head = await load("head");
+  if (!head.metrics) for (const page of Object.keys(PAGES)) delete PAGES[page];
+  (head.studies || []).forEach((study, i) => {
+    PAGES[`study${i}`] = [study.title, () => drawStudy(i)];
+  });
+  state.page = Object.keys(PAGES)[0];
+  if (head.metrics)
+    Object.assign(state, { base: head.baseline, b: Math.min(1, head.systems.length - 1), signature: null });
+  readAddress();
+  byId("theme").addEventListener("click", nextTheme);
+  dark.addEventListener("change", () => {
+    paint();
+    draw();
+  });
+  addEventListener("beforeprint", () => {
+    printing = true;
+    paint();
+    draw();
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    paint();
+    draw();
+  });
+  addEventListener("keydown", pressed);
+  addEventListener("popstate", () => {
+    if (readAddress()) draw();
+  });
+  await draw();
+  document.documentElement.dataset.ready = "yes";
+}
+
+start().catch((fault) => {
+  byId("page").replaceChildren(
+    el(
+      "p",
+      { class: "care" },
+      typeof DecompressionStream === "undefined"
+        ? "This browser is too old to unpack the report: it needs a browser of 2023 or later."
+        : `The report cannot be drawn: ${fault.message}`,
+    ),
+  );
+  throw fault;
+});

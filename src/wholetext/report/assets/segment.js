@@ -1,0 +1,265 @@
+// One segment: the line below its text, and everything that is known of it when it is chosen.
+
+/** Score, faults, losses and missing words below an output's segment. */
+function underline(column, at) {
+  const { block, key, scores, reach } = current,
+    system = column.system,
+    gain = String(key).startsWith("g");
+  const metric = key === "none" ? null : head.metrics[gain ? +String(key).slice(1) : key],
+    value = metric ? scores.get(system)[at] : null;
+  const share = !known(value) ? null : gain ? ((metric.higher ? 1 : -1) * value) / reach : standingOf(metric, value);
+  const faults = (block.flags[system].find(([segment]) => segment === at) || [0, []])[1];
+  const missing = missingIn(block, system, at),
+    lost = lostTokens(block, system, at);
+  if (share === null && !faults.length && !missing.length && !lost) return null;
+  return el(
+    "div",
+    { class: "below" },
+    share === null
+      ? null
+      : chipOf(
+          share,
+          gain ? signed(value, metric.digits) : number(value, metric.digits),
+          gain ? `gain by context, ${metric.label}` : metric.spec,
+        ),
+    faults.map((fault) => el("span", { class: "fault" }, `⚠ ${fault}`)),
+    lost ? el("span", { class: "fault", title: lost }, "✂ cut") : null,
+    missing.length
+      ? el(
+          "span",
+          { class: "misses" },
+          el("span", { class: "unseen" }, "missing: "),
+          missing.map((unit) =>
+            el(
+              "span",
+              {
+                class: `${categoryClass(unit.category)} missing`,
+                title: `missing: ${unit.category} (${unit.feature})`,
+              },
+              el("bdi", {}, unit.text),
+            ),
+          ),
+        )
+      : null,
+  );
+}
+
+function chipOf(share, text, title) {
+  const color = diverging(share * 0.8);
+  return el("span", { class: "chipscore", title, style: { background: rgb(color), color: inkOn(color) } }, text);
+}
+
+/** What did not fit a model around a segment, as words, or null. */
+function lostTokens(block, system, at) {
+  const said = [];
+  head.metrics.forEach((metric, m) => {
+    const rows = block.rows[m],
+      places = rows.each ? rows.each[system] : rows.at;
+    for (const [row, context, scored] of block.lost[m][system]) {
+      const [start, stop] = places ? places[row] || [-1, -1] : [row, row + 1];
+      if (at >= start && at < stop)
+        said.push(
+          `${metric.spec}: ${[scored && `${plural(scored, "scored token")}`, context && `${plural(context, "context token")}`].filter(Boolean).join(" and ")} did not fit`,
+        );
+    }
+  });
+  return said.length ? said.join("; ") : null;
+}
+
+/** Choose a segment (−1: none): it opens its scores and comes into sight. */
+function select(at) {
+  if (!current) return;
+  drawSegments(at + 20);
+  for (const open of current.body.querySelectorAll("tr.detail")) open.remove();
+  for (const row of current.body.querySelectorAll("tr.chosen")) {
+    row.classList.remove("chosen");
+    row.querySelector("button").setAttribute("aria-expanded", "false");
+  }
+  state.seg = at;
+  remember();
+  if (at < 0 || at >= current.total) return;
+  const row = byId(`segment${at + 1}`);
+  row.classList.add("chosen");
+  row.querySelector("button").setAttribute("aria-expanded", "true");
+  row.after(detailRow(at));
+  row.scrollIntoView({ block: "nearest" });
+  tip.say(`Segment ${at + 1}`);
+}
+
+const stepSegment = (step) => current && select(Math.max(0, Math.min(current.total - 1, state.seg + step)));
+
+/** The segment on which the shown systems differ most; again: the next one. */
+function jump() {
+  if (!current) return;
+  const { block, total } = current,
+    key = current.key === "none" ? 0 : current.key;
+  const columns = state.shown.map((system) => segmentScores(block, key, system));
+  const gaps = Array.from({ length: total }, (_, i) => {
+    const values = columns.map((scores) => scores[i]).filter(known);
+    return [values.length > 1 ? Math.max(...values) - Math.min(...values) : -1, i];
+  }).sort((p, q) => q[0] - p[0] || p[1] - q[1]);
+  const place = gaps.findIndex(([, i]) => i === state.seg);
+  const next = gaps[place >= 0 && current.jumped === state.seg ? (place + 1) % gaps.length : 0];
+  if (!next) return;
+  select(next[1]);
+  current.jumped = next[1];
+}
+
+/** Every metric's rows over one segment. */
+function detailRow(at) {
+  const { block, columns } = current;
+  const lines = head.metrics.flatMap((metric, m) => detailLines(block, metric, m, at));
+  const errors = state.shown.flatMap((system) =>
+    marking(block).flatMap((m) =>
+      marksOf(block, m, system)
+        .errors.filter((error) => error[0] === at)
+        .map(([, start, end, severity, confidence]) =>
+          el(
+            "li",
+            {},
+            el("bdi", {}, head.systems[system]),
+            `: ${severity} error, confidence ${number(confidence, 2)}: `,
+            el("q", { dir: "auto" }, shown(block.out[system][at].slice(start, end))),
+          ),
+        ),
+    ),
+  );
+  const lost = state.shown.map((system) => [system, lostTokens(block, system, at)]).filter((pair) => pair[1]);
+  return el(
+    "tr",
+    { role: "row", class: "detail" },
+    el(
+      "td",
+      { role: "cell", colspan: columns.length + 1 },
+      el(
+        "table",
+        { class: "plain rows" },
+        el("caption", {}, `Scores of segment ${at + 1}`),
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el("th", { scope: "col" }, "Metric"),
+            el("th", { scope: "col" }, "Row"),
+            state.shown.map((i) => el("th", { scope: "col", class: "num" }, el("bdi", {}, head.systems[i]))),
+          ),
+        ),
+        el("tbody", {}, lines),
+      ),
+      errors.length ? el("ul", { class: "found" }, errors) : null,
+      lost.length
+        ? el(
+            "ul",
+            { class: "found" },
+            lost.map(([system, text]) => el("li", {}, el("bdi", {}, head.systems[system]), `: ${text}`)),
+          )
+        : null,
+    ),
+  );
+}
+
+function detailLines(block, metric, m, at) {
+  const rows = block.rows[m],
+    line = (name, row, cells, kind) =>
+      el("tr", { class: kind || null }, el("th", { scope: "row" }, name), el("td", { class: "where" }, row), cells);
+  const cell = (value, sign) =>
+    el("td", { class: "num" }, sign ? signed(value, metric.digits) : number(value, metric.digits));
+  if (known(metric.without)) {
+    const before = head.metrics[metric.without],
+      scores = state.shown.map((i) => [segmentScores(block, metric.without, i)[at], segmentScores(block, m, i)[at]]);
+    return [
+      line(
+        metric.spec,
+        `${metric.label} without context`,
+        scores.map(([alone]) => cell(alone)),
+        "context",
+      ),
+      line(
+        "",
+        `with context`,
+        scores.map(([, read]) => cell(read)),
+        "context",
+      ),
+      line(
+        "",
+        "gain",
+        scores.map(([alone, read]) => cell(known(alone) && known(read) ? read - alone : null, true)),
+        "context gain",
+      ),
+    ].filter(() => before);
+  }
+  if (rows.at === null)
+    return [
+      line(
+        metric.spec,
+        "this segment",
+        state.shown.map((i) => cell(rows.v[i][at])),
+      ),
+    ];
+  const all = new Map();
+  for (const system of state.shown)
+    (rows.each ? rows.each[system] : rows.at).forEach(([start, stop], row) => {
+      if (at < start || at >= stop) return;
+      const key = `${start},${stop}`,
+        found = all.get(key) || { start, stop, values: new Map() };
+      found.values.set(system, rows.v[system][row]);
+      all.set(key, found);
+    });
+  if (!all.size)
+    return [
+      line(
+        metric.spec,
+        "no window covers it",
+        state.shown.map(() => cell(null)),
+      ),
+    ];
+  return [...all.values()].map((found, i) =>
+    line(
+      i ? "" : metric.spec,
+      windowOf(found, metric, at),
+      state.shown.map((system) => cell(found.values.get(system))),
+      metric.view === "slide" ? "window" : null,
+    ),
+  );
+}
+
+/** Where a row lies: a strip of the document with the window and the segment in it. */
+function windowOf(found, metric, at) {
+  if (metric.view === "whole") return "whole document";
+  const total = current.total,
+    strip = svg("svg", { class: "strip", viewBox: "0 0 120 8", "aria-hidden": "true" }),
+    x = (i) => (120 * i) / total;
+  strip.append(
+    svg("rect", { class: "rail", x: 0, y: 3, width: 120, height: 2 }),
+    svg("rect", {
+      class: "window",
+      x: x(found.start),
+      y: 1,
+      width: Math.max(1, x(found.stop - found.start)),
+      height: 6,
+    }),
+    svg("rect", { class: "here", x: x(at), y: 0, width: Math.max(1, x(1)), height: 8 }),
+  );
+  return [found.stop - found.start === 1 ? "this segment" : `segments ${found.start + 1}–${found.stop}`, " ", strip];
+}
+
+function helpLine() {
+  const key = (text) => el("kbd", {}, text);
+  return el(
+    "p",
+    { class: "legend keys" },
+    key("n"),
+    " ",
+    key("p"),
+    " next and previous document, ",
+    key("j"),
+    " ",
+    key("k"),
+    " next and previous segment, ",
+    key("d"),
+    " largest difference. ",
+    "Underlined: units found on both sides. Filled: extra in the output. Dashed: in the reference, missing in the output.",
+  );
+}

@@ -1,0 +1,112 @@
+// Pages of studies (meta-evaluation, sweeps, contrastive sets): tables with clusters, grids, curves, dots.
+
+const PANELS = {
+  table: (panel) => scroller(panel.title, studyTable(panel)),
+  grid: (panel) => [
+    el("div", { class: "wide" }, heatmap(panel.title, panel.rows, panel.columns, gridCell(panel))),
+    el(
+      "p",
+      { class: "legend" },
+      panel.axes[0] && `Down: ${panel.axes[0]}. `,
+      panel.axes[1] && `Across: ${panel.axes[1]}.`,
+    ),
+    numbersOf(
+      [panel.axes.join(" by "), ...panel.columns],
+      panel.rows.map((name, r) => [name, ...gridWords(panel, r)]),
+    ),
+  ],
+  curves: (panel) => [
+    el("div", { class: "wide" }, curves(panel)),
+    numbersOf(
+      [panel.axes[0], ...panel.lines.map((line) => line.name)],
+      panel.x.map((x, i) => [String(x), ...panel.lines.map((line) => digitsOf(line.y[i]))]),
+    ),
+  ],
+  bars: (panel) => [
+    el("div", { class: "wide" }, bars(panel)),
+    numbersOf(
+      ["Name", panel.axis, "low", "high", "items"],
+      panel.bars.map((one) => [
+        [one.group, one.name].filter(Boolean).join(" · "),
+        ...[one.value, one.low, one.high, one.count].map(digitsOf),
+      ]),
+    ),
+  ],
+};
+
+function digitsOf(value) {
+  if (typeof value !== "number") return value || "–";
+  return Number.isInteger(value) ? count(value) : number(value, Math.abs(value) >= 20 ? 1 : 3);
+}
+
+function studyTable(panel) {
+  const cell = (value, rank) =>
+    el(
+      "td",
+      { class: `num${rank === 1 ? " strong" : ""}` },
+      digitsOf(value),
+      known(rank) ? el("span", { class: "rank", title: "rank cluster" }, ` #${rank}`) : null,
+    );
+  const rows = panel.rows.map(([name, cells], r) => ({
+    cells: [name, ...cells.map((value, c) => cell(value, panel.ranks.length ? panel.ranks[r][c] : null))],
+  }));
+  return plainTable({ class: "study" }, [[panel.of], ...panel.columns.map((name) => [name, "num"])], rows);
+}
+
+/** Colour and words of a grid's cell. */
+function gridCell(panel) {
+  const values = panel.values.flat().filter(known),
+    low = Math.min(...values),
+    high = Math.max(...values);
+  const reach = panel.centred ? Math.max(...values.map(Math.abs), 1e-9) : high - low || 1;
+  return (r, c) => {
+    const value = panel.values[r][c],
+      place = `${panel.axes[0]} ${panel.rows[r]}, ${panel.axes[1]} ${panel.columns[c]}`.trim();
+    if (!known(value)) return null;
+    const share = panel.centred ? value / reach : (value - low) / reach;
+    const extra = panel.extra.length ? panel.extra[r][c] : "";
+    return { share, centred: panel.centred, text: digitsOf(value), say: [place, digitsOf(value), extra] };
+  };
+}
+
+const gridWords = (panel, r) =>
+  panel.values[r].map((value, c) => {
+    const extra = panel.extra.length ? panel.extra[r][c] : "";
+    return digitsOf(value) + (extra && known(value) ? ` (${extra})` : "");
+  });
+
+/** The numbers behind a chart, for those who cannot see it or want them. */
+function numbersOf(columns, rows) {
+  const table = plainTable(
+    {},
+    columns.map((name, i) => [name || "Name", i ? "num" : ""]),
+    rows.map((cells) => ({ cells })),
+  );
+  return el("details", {}, el("summary", {}, "Numbers"), scroller("Numbers", table));
+}
+
+function drawStudy(at) {
+  const study = head.studies[at];
+  const facts = study.facts.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, value)));
+  const cares = study.warnings.map((text) => el("li", {}, text));
+  return el(
+    "div",
+    {},
+    el(
+      "section",
+      {},
+      el("h2", {}, study.title),
+      facts.length ? el("dl", { class: "signature" }, facts) : null,
+      cares.length ? el("div", { class: "care" }, el("ul", {}, cares)) : null,
+    ),
+    study.panels.map((panel) =>
+      el(
+        "section",
+        { class: `study-${panel.kind}` },
+        el("h3", {}, panel.title),
+        panel.note ? el("p", { class: "note" }, panel.note) : null,
+        PANELS[panel.kind](panel),
+      ),
+    ),
+  );
+}

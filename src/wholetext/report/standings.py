@@ -1,0 +1,163 @@
+"""One metric of the leaderboard: scores, intervals, clusters, and every pair tested, so that any baseline can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wholetext.registry import scorer
+from wholetext.report.numbers import places, shorts
+from wholetext.spec import parse
+from wholetext.stats.compare import Comparison, compare
+from wholetext.stats.lineup import Lineup, line_up
+from wholetext.stats.multiple import holm
+from wholetext.stats.power import influence, power
+from wholetext.stats.resample import RESAMPLES, SEED, bootstrap, interval
+from wholetext.types import FloatArray, Scores
+
+KEPT_CATEGORIES = 40  # outputs of one metric that the page compares one by one
+
+
+@dataclass(frozen=True)
+class Testing:
+    """How systems are told apart; what ``wholetext compare`` does by default."""
+
+    alpha: float = 0.05
+    seed: int = SEED
+    resamples: int = RESAMPLES
+
+
+def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Testing) -> dict[str, Any]:
+    """What the leaderboard shows of one metric; arrays go by ``systems``, tables by (baseline, system)."""
+    comparison = compare(scores, alpha=testing.alpha, seed=testing.seed)
+    lineup = line_up(scores, "doc", None)
+    samples = bootstrap(lineup.units, lineup.score, testing.resamples, testing.seed)  # (systems, draws)
+    at = [lineup.names.index(name) for name in systems]
+    first = next(iter(scores.values()))
+    p = comparison.p[np.ix_(at, at)]  # (systems, systems)
+    bounds = [interval(samples[i]) for i in at]
+    return {
+        "spec": first.metric, "output": first.outputs[0], "higher": first.higher_is_better,
+        "digits": places(lineup.observed), "range": shorts(first.range),
+        **_names(first.metric),
+        "score": shorts(lineup.observed[at]),
+        "low": shorts([bound.low for bound in bounds]), "high": shorts([bound.high for bound in bounds]),
+        "rank": [comparison[name].rank for name in systems], "best": systems.index(comparison.baseline),
+        "p": shorts(p, 4), "holmAll": shorts(_holm_all(p), 4), "holmBase": shorts([holm(row) for row in p], 4),
+        "deltas": _deltas(samples[at]), "needed": _needed(lineup, at, testing.alpha),
+        "test": dict(comparison.signature), **_losses([scores[name] for name in systems]),
+        **_signatures([scores[name] for name in systems]), "scale": _scale(list(scores.values())),
+        "warnings": list(comparison.warnings), "spread": _spread(comparison),
+    }
+
+
+def breakdown(scores: Mapping[str, Scores], systems: Sequence[str], testing: Testing) -> dict[str, Any]:
+    """What the page loads of one metric when it is looked at closely: documents and categories."""
+    lineup = line_up(scores, "doc", None)
+    ordered = [scores[name] for name in systems]
+    names = _categories(ordered[0].outputs)
+    return {
+        "doc": shorts([each.at("doc") for each in ordered]),
+        "weight": shorts([_influences(each, lineup) for each in ordered], 4),
+        "categories": [_category(scores, systems, name, testing) for name in names],
+    }
+
+
+def _names(text: str) -> dict[str, str]:
+    """A spec in two: the metric, and the view it is read under."""
+    spec, one = parse(text), scorer(text)
+    return {"label": str(replace(spec, view=None)), "under": str(spec.view or one.view.name), "view": one.view.name,
+            "summary": one.metric.summary}
+
+
+def _holm_all(p: FloatArray) -> FloatArray:
+    """Corrected over all pairs: what marks against the best system of each metric go by."""
+    upper = np.triu_indices(len(p), 1)
+    table = np.full(p.shape, np.nan)
+    table[upper] = holm(p[upper])
+    return np.where(np.isnan(table), table.T, table)
+
+
+def _deltas(samples: FloatArray) -> list[list[list[float]]]:
+    """[baseline][system] → 95 % interval of system less baseline."""
+    table = []
+    for base in samples:
+        bounds = [interval(other - base) for other in samples]
+        table.append([shorts((bound.low, bound.high)) for bound in bounds])
+    return table
+
+
+def _needed(lineup: Lineup, at: Sequence[int], alpha: float) -> Any:
+    """(systems, systems) documents that would separate two systems; null where none would or it cannot be said."""
+    table = np.full((len(at), len(at)), np.nan)
+    for i, a in enumerate(at):
+        for j, b in enumerate(at[:i]):
+            found = power(lineup.documents[a], lineup.documents[b], lineup.score, alpha)
+            table[i, j] = table[j, i] = found.needed
+    return shorts(table)
+
+
+def _losses(ordered: Sequence[Scores]) -> dict[str, Any]:
+    """Rows of each system, and how many of them lost context or scored text; segments that no window reached."""
+    cut = [(each.lost > 0).sum(axis=0) if each.lost is not None else (0, 0) for each in ordered]
+    return {
+        "rows": [len(each.rows) for each in ordered],
+        "lostContext": [int(two[0]) for two in cut], "lostScored": [int(two[1]) for two in cut],
+        "dropped": [int((~each.rows.covered).sum()) for each in ordered],
+    }
+
+
+def _signatures(ordered: Sequence[Scores]) -> dict[str, Any]:
+    """The signature that all systems share, and what differs by system."""
+    first = dict(ordered[0].signature)
+    shared = {key: value for key, value in first.items() if all(each.signature.get(key) == value for each in ordered)}
+    own = [{key: value for key, value in each.signature.items() if key not in shared} for each in ordered]
+    return {"signature": shared, "own": own}
+
+
+def _scale(scores: Sequence[Scores]) -> Any:
+    """5 %, 50 % and 95 % of the row scores of all systems: what segments are coloured by."""
+    values = np.concatenate([each.at("row") for each in scores])
+    values = values[np.isfinite(values)]
+    return shorts(np.quantile(values, [0.05, 0.5, 0.95])) if len(values) else [None, None, None]
+
+
+def _spread(comparison: Comparison) -> Any:
+    """The ends of the axis on which the leaderboard draws intervals."""
+    ends = [end for one in comparison.standings for end in (one.interval.low, one.interval.high) if np.isfinite(end)]
+    return shorts((min(ends), max(ends))) if ends else [None, None]
+
+
+# ---------------------------------------------------------------- documents and categories
+
+
+def _influences(scores: Scores, lineup: Lineup) -> FloatArray:
+    """(documents,) share of each document in the corpus score: they add up to it (to first order).
+
+    θ/n + influence/n for the jackknife influence of each document: for a mean the document's own score over n.
+    """
+    reached = np.bincount(scores.rows.doc, minlength=len(scores.rows.docs)) > 0
+    totals = scores.totals()[reached]
+    values = np.full(len(reached), np.nan)
+    with np.errstate(all="ignore"):
+        whole = lineup.score(totals.sum(axis=0))
+        values[reached] = (whole + influence(totals, lineup.score)) / len(totals) if len(totals) > 1 else whole
+    return values
+
+
+def _categories(outputs: Sequence[str]) -> list[str]:
+    """The outputs besides the score itself; precision and recall of categories stay out where there are many."""
+    rest = list(outputs[1:])
+    if len(rest) > KEPT_CATEGORIES:
+        rest = [name for name in rest if not name.endswith((".precision", ".recall"))]
+    return rest[:KEPT_CATEGORIES]
+
+
+def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Testing) -> dict[str, Any]:
+    lineup = line_up(scores, "doc", name)
+    samples = bootstrap(lineup.units, lineup.score, testing.resamples, testing.seed)
+    at = [lineup.names.index(system) for system in systems]
+    return {"name": name, "score": shorts(lineup.observed[at]), "deltas": _deltas(samples[at])}

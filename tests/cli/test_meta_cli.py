@@ -1,0 +1,98 @@
+"""`wholetext meta` and `wholetext paragraphs` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "meta"))
+import evalset_folder
+
+from wholetext.cli.main import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(evalset_folder.make(tmp_path))
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    try:
+        main([*argv])
+        code = 0
+    except SystemExit as end:
+        code = int(end.code or 0)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = run(capsys, "meta", folder, "-l", "de-en", "-m", "chrf", "--stored", "--level", "sys", "--level",
+                       "doc", "--level", "seg", "--draws", "50", "--interval", "documents", "--between", "--k", "1..2",
+                       "--out", str(tmp_path / "out"))
+    assert code == 0
+    for text in ("chrf", "good", "poor", "sys:spa", "seg:acc_eq", "chance", "pairs", "reference refA", "refB: human",
+                 "between metrics", "direct~average"):
+        assert text in out
+    assert json.loads((tmp_path / "out" / "meta.json").read_text())["kind"] == "meta"
+
+
+def test_json_latex_and_tsv(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "meta", folder, "--task", "seg:pearson", "--draws", "20", "--json")
+    assert code == 0
+    assert [m["name"] for m in json.loads(out)["tasks"][0]["metrics"]] == ["good", "poor"]
+    code, out, _ = run(capsys, "meta", folder, "--tasks", "wmt24", "--draws", "20", "--latex")
+    assert code == 0
+    assert out.startswith(r"\begin{tabular}")
+    assert r"seg:acc\_eq" in out
+    code, out, _ = run(capsys, "meta", folder, "--level", "seg", "--draws", "0", "-f", "tsv")
+    assert out.splitlines()[0].split("\t")[:4] == ["task", "where", "gold", "metric"]
+
+
+@pytest.mark.parametrize(("argv", "text"), [
+    (["-l", "fr-de"], "no language pair fr-de"), (["--task", "seg:nothing"], "no statistic"),
+    (["--k", "x"], "no paragraph lengths"), (["-m", "nothing"], "no metric 'nothing'"),
+    (["--k", "2"], "computed here"), (["--tasks", "wmt19"], "no set of tasks"), (["--gold", "esa"], "no human scores")])
+def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], argv: list[str], text: str) -> None:
+    code, _, err = run(capsys, "meta", folder, "--draws", "0", *argv)
+    assert code == 2
+    assert err.startswith("error: ")
+    assert text in err
+    assert "Traceback" not in err
+
+
+def test_a_missing_system(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(folder) / "metric-scores" / "de-en" / "poor-src.sys.score"
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("gamma")))
+    code, _, err = run(capsys, "meta", folder)
+    assert code == 2
+    assert "poor-src.sys.score" in err
+    assert "'gamma'" in err
+    code, out, _ = run(capsys, "meta", folder, "--allow-missing", "--draws", "10")
+    assert code == 0
+    assert "left out for all metrics, because some lack them: gamma" in out
+
+
+def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = run(capsys, "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
+    assert code == 0
+    assert out.splitlines()[2].split("\t") == ["1", "39", "8", "0"]
+    made = tmp_path / "p" / "wmt22.small.k2"
+    code, out, _ = run(capsys, "meta", str(made), "-m", "chrf", "--level", "seg", "--draws", "10")
+    assert code == 0
+    assert "4 × 3" in out
+    code, out, _ = run(capsys, "paragraphs", folder, "--k", "2", "--out", str(tmp_path / "j"), "-f", "jsonl")
+    lines = (tmp_path / "j" / "wmt22.small.k2.de-en.jsonl").read_text().splitlines()
+    assert json.loads(lines[0])["hyp"].startswith("source sentence 0")
+
+
+@pytest.mark.data
+def test_paragraphs_of_the_raw_table(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = data / "evalsets" / "wmt21.tedtalks"
+    code, out, _ = run(capsys, "paragraphs", str(folder), "-l", "zh-en", "--k", "3,10", "--mqm-tsv",
+                       str(folder / "human-scores" / "raw" / "mqm_ted_zhen.tsv"))
+    assert code == 0
+    assert [line.split("\t")[:2] for line in out.splitlines()[2:]] == [["3", "2499"], ["10", "590"]]

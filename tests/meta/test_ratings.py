@@ -1,0 +1,96 @@
+"""Ratings by rater: averages, standardisation that gives WMT's released z-scores, tables with faults in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wholetext.errors import InputError
+from wholetext.io.scores import human_scores
+from wholetext.meta.ratings import gather, read_da, read_ratings, segments_of
+from wholetext.meta.sources import corpus_segments, find_ratings
+
+ROWS = [("A", ("d", 0), "r1", 1.0), ("A", ("d", 0), "r2", 3.0), ("B", ("d", 1), "r1", 5.0), ("A", ("e", 0), "r1", 3.0)]
+
+
+def test_means_over_raters_and_gaps() -> None:
+    ratings = gather("da", ROWS)
+    assert ratings.segments == (("d", 0), ("d", 1), ("e", 0))
+    values = ratings.judgments().values
+    assert values[0, 0] == 2.0
+    assert values[1, 1] == 5.0
+    assert np.isnan(values[0, 1])
+    assert np.isnan(values[1, 0])
+    assert ratings.by_rater().shape == (2, 2, 3)
+
+
+def test_standardised_by_rater() -> None:
+    z = gather("da", ROWS).standardised()
+    mine = z.score[z.rater == 0]
+    assert mine.mean() == pytest.approx(0.0)
+    assert mine.std(ddof=1) == pytest.approx(1.0)
+    assert z.score[z.rater == 1].tolist() == [0.0]  # one rating has no spread
+    population = gather("da", ROWS).standardised(ddof=0)
+    assert population.score[population.rater == 0].std() == pytest.approx(1.0)
+
+
+def test_a_segment_outside_the_corpus_is_named() -> None:
+    with pytest.raises(InputError, match="segment 2 of document 'd'"):
+        gather("da", ROWS, [("d", 0), ("e", 0)])
+
+
+def test_positions_in_documents() -> None:
+    assert segments_of(["a", "a", "b", "a"]) == (("a", 0), ("a", 1), ("b", 0), ("a", 2))
+
+
+@pytest.mark.parametrize(("text", "match"), [
+    ("system\tseg\trater\n", "no column 'score'"),
+    ("system\tseg\trater\tscore\nA\t0\tr\n", "3 columns"),
+    ("system\tseg\trater\tscore\nA\t9\tr\t1\n", "not a segment"),
+    ("system\tseg\trater\tscore\nA\t-1\tr\t1\n", "not a segment"),
+    ("system\tseg\trater\tscore\nA\t0\tr\tnan\n", "not a score"),
+    ("system\tseg\trater\tscore\nA\t0\tr\tbad\n", "not a score")])
+def test_faults_are_named(tmp_path: Path, text: str, match: str) -> None:
+    path = tmp_path / "r.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=match):
+        read_ratings(path, "x", [("d", 0)])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "lp"), [("wmt22.da", "cs-en"), ("wmt22.da", "zh-en"), ("wmt21.news", "cs-en")])
+def test_released_da_scores(name: str, lp: str, data: Path) -> None:
+    """Raw means exactly; z-scores to the six decimals of the file, from the raw scores alone."""
+    folder = data / "evalsets" / name
+    segments = corpus_segments(folder, lp)
+    for ratings, gold, tolerance in zip(
+        read_da(folder / "human-scores" / f"{lp}.wmt.ratings.tsv", segments), ("wmt-raw", "wmt-z"), (1e-9, 5e-5)
+    ):
+        mine, released = ratings.judgments(), human_scores(folder, lp, gold, "seg")
+        shared = [system for system in mine.systems if system in released.systems]
+        assert len(shared) >= 9
+        one = mine.values[[mine.systems.index(s) for s in shared]]
+        two = released.values[[released.systems.index(s) for s in shared]]
+        np.testing.assert_array_equal(np.isnan(one), np.isnan(two))
+        np.testing.assert_allclose(one, two, atol=tolerance)
+
+
+@pytest.mark.data
+def test_where_ratings_are_found(data: Path) -> None:
+    sets = data / "evalsets"
+    assert find_ratings(sets / "wmt21.tedtalks", "en-de", "mqm").path.endswith("en-de.mqm.raters.tsv")
+    news = find_ratings(sets / "wmt21.news.mqm", "en-de", "mqm")
+    released = human_scores(sets / "wmt21.news.mqm", "en-de", "mqm", "seg")
+    mine = news.ratings.judgments()
+    order = [mine.systems.index(system) for system in released.systems]
+    known = ~np.isnan(mine.values[order]) & ~np.isnan(released.values)
+    assert known.sum() > 8900
+    np.testing.assert_allclose(mine.values[order][known], released.values[known])
+    da = find_ratings(sets / "wmt22.da", "cs-en", "wmt-z")
+    assert (da.total, da.ratings.scheme) == ("mean", "da-z")
+    zh = find_ratings(sets / "wmt21.news", "zh-en", "wmt-raw")
+    assert zh.note.startswith("nobody says who rated")
+    with pytest.raises(InputError, match="no ratings of segments"):
+        find_ratings(sets / "wmt21.tedtalks", "en-de", "nothing")

@@ -1,0 +1,397 @@
+"""Tasks on EvalSets: who takes part, what a faulty score file leads to, values, ranks, averages, curves, JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import evalset_folder
+import numpy as np
+import pytest
+
+from wholetext.errors import InputError, RunError, WholetextError
+from wholetext.meta import conventions
+from wholetext.meta.agreement import Task, Significance, judge, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.curves import curves
+from wholetext.meta.field import Choice, read_field
+from wholetext.meta.paragraphs import Windows
+from wholetext.meta.presets import preset, run_tasks, tasks_for
+from wholetext.meta.ranking import average, even_weights, inter_correlation, paired_t
+from wholetext.meta.scored import gather
+from wholetext.meta.sources import find_ratings
+from wholetext.meta.store import Meta, as_json, notes_of, read_meta, write_meta
+from wholetext.stats.measures import Measure
+
+LP = "de-en"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return evalset_folder.make(tmp_path)
+
+
+# ---------------------------------------------------------------- the field
+
+
+def test_who_takes_part(folder: Path) -> None:
+    field = read_field(folder, None, Choice())
+    assert field.systems == evalset_folder.SYSTEMS
+    assert field.left_out == {"refB": "human"}
+    assert (field.gold_name, field.refs) == ("mqm", ("refA",))
+    with_human = read_field(folder, LP, Choice(human=True))
+    assert "refB" in with_human.systems
+    close = read_field(folder, LP, Choice(human=True, close_refs=("refB",)))
+    assert close.left_out == {"refB": "close to the metrics' reference"}
+    own = read_field(folder, LP, Choice(human=True, refs=("refB",)))
+    assert own.left_out == {"refB": "the metrics' reference"}
+    few = read_field(folder, LP, Choice(systems=("alpha", "beta")))
+    assert few.systems == ("alpha", "beta")
+
+
+def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
+    renamed = folder.parent / "wmt22"
+    folder.rename(renamed)
+    for path in (*renamed.rglob("*de-en*"), *renamed.rglob("de-en")):
+        if path.exists() and "de-en" in path.name:
+            path.rename(path.with_name(path.name.replace("de-en", "en-de")))
+    for path in (*renamed.rglob("*.score"), *renamed.rglob("*.tsv")):
+        path.write_text(path.read_text().replace("gamma", "M2M100_1.2B-B4"))
+    field = read_field(renamed, "en-de", Choice())
+    assert field.left_out["M2M100_1.2B-B4"] == "outlier"
+    assert "M2M100_1.2B-B4" in read_field(renamed, "en-de", Choice(outliers=True)).systems
+
+
+@pytest.mark.parametrize(("choice", "match"), [
+    (Choice(gold="wmt"), "no human scores 'wmt'"), (Choice(refs=("refZ",)), "no reference 'refZ'"),
+    (Choice(domains=("sport",)), "no domain 'sport'"), (Choice(systems=("omega",)), "judged a system 'omega'"),
+    (Choice(systems=("alpha",)), "1 systems are left")])
+def test_faulty_choices(folder: Path, choice: Choice, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        read_field(folder, LP, choice)
+
+
+def test_levels_are_means_of_judged_segments(folder: Path) -> None:
+    field = read_field(folder, LP, Choice())
+    seg = field.gold("seg")
+    assert np.isnan(seg[1, 3])
+    np.testing.assert_allclose(field.gold("doc")[:, 0], np.nanmean(seg[:, :5], axis=1))
+    np.testing.assert_allclose(field.gold("sys")[:, 0], np.nanmean(seg, axis=1))
+    np.testing.assert_allclose(field.gold("domain"), field.gold("doc"))
+    talks = read_field(folder, LP, Choice(domains=("talks",)))
+    np.testing.assert_allclose(talks.gold("sys")[:, 0], np.nanmean(seg[:, 5:], axis=1))
+    assert talks.domain_names == ("talks",)
+    assert talks.judged.tolist() == [False] * 5 + [True] * 3
+
+
+def test_conventions() -> None:
+    assert conventions.standard_reference("wmt21.news", "en-de", ["refA", "refC"]) == "refC"
+    assert conventions.standard_reference("wmt21.news.mqm", "zh-en", ["refA", "refB"]) == "refB"
+    assert conventions.standard_reference("wmt21.tedtalks", "en-ru", ["refA"]) == "refA"
+    assert conventions.standard_reference("mine", "a-b", ["x"]) == "x"
+    assert conventions.standard_reference("mine", "a-b", []) is None
+    assert conventions.outliers("wmt20.scores", "pl-en") == ("zlabs-nlp.1162",)
+    assert conventions.outliers("wmt21.news", "en-de") == ()
+    assert conventions.standard_gold(["wmt-z", "mqm"]) == "mqm"
+
+
+# ---------------------------------------------------------------- metric scores
+
+
+def test_stored_metrics_need_references_of_the_field(folder: Path) -> None:
+    found = gather(read_field(folder, LP, Choice()), [])
+    assert sorted(m.name for m in found.metrics) == ["good", "poor"]  # other-refB uses another reference
+    assert not found.notes
+
+
+def test_computed_beside_stored(folder: Path) -> None:
+    found = gather(read_field(folder, LP, Choice()), ["good", "chrf", "ter"])
+    chrf, ter = found.metrics[1:]
+    assert chrf.levels["seg"].shape == (4, 8)
+    assert chrf.levels["sys"][0, 0] > chrf.levels["sys"][3, 0]
+    assert ter.levels["sys"][0, 0] > ter.levels["sys"][3, 0]  # lower is better, so its sign is turned
+    assert "metric:chrf" in chrf.source
+    with pytest.raises(WholetextError, match="no metric 'chrg'"):
+        gather(read_field(folder, LP, Choice()), ["chrg"])
+
+
+def test_system_scores_cover_judged_text_only(folder: Path) -> None:
+    path = folder / "human-scores" / f"{LP}.mqm.seg.score"
+    scores = {s: [v if i < 5 else None for i, v in enumerate(row)] for s, row in evalset_folder.gold().items()}
+    path.write_text(evalset_folder.score_lines(scores))
+    judged = gather(read_field(folder, LP, Choice()), ["chrf"]).metrics[0].levels["sys"]
+    every = gather(read_field(folder, LP, Choice(all_segments=True)), ["chrf"]).metrics[0].levels["sys"]
+    news = gather(read_field(folder, LP, Choice(domains=("news",))), ["chrf"]).metrics[0].levels["sys"]
+    assert not np.allclose(judged, every)
+    np.testing.assert_allclose(judged, news)
+
+
+def broken(folder: Path, change: str) -> None:
+    """Spoil good-refA.seg.score in one of the ways that score files are spoilt."""
+    path = folder / "metric-scores" / LP / "good-refA.seg.score"
+    lines = path.read_text().splitlines()
+    if change == "missing":
+        lines = [line for line in lines if not line.startswith("delta")]
+    elif change == "extra":
+        lines += [line.replace("delta", "omega") for line in lines if line.startswith("delta")]
+    elif change == "nan":
+        lines[9] = "beta\tnan"
+    elif change == "none":
+        lines[9] = "beta\tNone"
+    elif change == "long":
+        lines.insert(3, "alpha\t1.0")
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+@pytest.mark.parametrize(("change", "match"), [
+    ("missing", "no scores of 'delta'"), ("extra", "'omega'"), ("nan", "good-refA.seg.score:10.*'nan' is not a score"),
+    ("none", "good-refA.seg.score:10.*'None' is not a score"), ("long", "'alpha' has 9 scores, 8 are wanted")])
+def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str, match: str) -> None:
+    broken(folder, change)
+    with pytest.raises(InputError, match=match) as fault:
+        gather(read_field(folder, LP, Choice()), [])
+    assert "good-refA.seg.score" in str(fault.value)
+
+
+@pytest.mark.parametrize(("change", "note", "systems"), [
+    ("missing", "no scores of delta", 3), ("extra", "omega", 4), ("none", "1 scores are missing", 4),
+    ("nan", "left out: 'nan' is not a score", 4), ("long", "left out: system 'alpha' has 9 scores", 4)])
+def test_allow_missing_says_what_was_left_out(folder: Path, change: str, note: str, systems: int) -> None:
+    broken(folder, change)
+    found = gather(read_field(folder, LP, Choice()), [], allow_missing=True)
+    assert any(note in one for one in found.notes), found.notes
+    assert len(found.field.systems) == systems
+    run_task(found, read_task("sys:pearson"))
+    if change == "missing":
+        assert found.field.left_out["delta"] == "not scored by every metric"
+        assert all(values.shape[0] == 3 for m in found.metrics for values in m.levels.values())
+    if change == "none":
+        result = run_task(found, read_task("seg:pearson"))
+        assert result.estimates[0].pairs == 30 * 29 // 2  # 32 scores, one not judged, one not scored
+        assert any("not used" in one for one in found.notes)
+
+
+# ---------------------------------------------------------------- tasks
+
+
+@pytest.mark.parametrize(("text", "back"), [
+    ("seg:acc_eq", "seg:acc_eq"), ("seg:acc_eq/none", "seg:acc_eq/none"), ("sys:pearson", "sys:pearson"),
+    ("doc:darr", "doc:darr@25"), ("doc:darr/item@12.5", "doc:darr@12.5"), ("seg:kendall/item", "seg:kendall/item")])
+def test_tasks_read_back(text: str, back: str) -> None:
+    assert str(read_task(text)) == back
+    assert read_task(back) == read_task(text)
+
+
+@pytest.mark.parametrize(("text", "match"), [
+    ("pearson", "not a task"), ("word:pearson", "no level 'word'"), ("seg:pearsen", "did you mean pearson"),
+    ("seg:pearson/rows", "no average"), ("sys:pearson/item", "nothing to average"), ("seg:spa", "of systems")])
+def test_faulty_tasks(text: str, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        read_task(text)
+
+
+def test_results_are_ranked_with_pairs_and_chance(folder: Path) -> None:
+    found = gather(read_field(folder, LP, Choice()), [])
+    for text in ("sys:accuracy", "sys:pearson", "sys:spa", "doc:pearson", "domain:pearson", "seg:acc_eq", "seg:pearson",
+                 "seg:kendall/item", "seg:darr@1", "seg:spearman/system", "seg:pdp", "seg:tau23", "seg:kendall_c/item"):
+        result = run_task(found, read_task(text), Significance(draws=100))
+        assert result.metrics == ("good", "poor") or text in ("sys:accuracy", "domain:pearson", "doc:pearson"), text
+        assert result.ranks[0] == 1
+        assert all(one.pairs > 0 and np.isfinite(one.chance) for one in result.estimates)
+        assert result.p.shape == (2, 2)
+        assert 0 <= result.p[0, 1] <= 1
+    assert run_task(found, read_task("seg:pearson")).ranks == (1, 2)
+    untested = run_task(found, read_task("seg:pearson"), Significance(draws=0))
+    assert (untested.test, untested.ranks) == ("none", (1, 2))
+
+
+def test_no_pairs_is_said(folder: Path) -> None:
+    found = gather(read_field(folder, LP, Choice()), [])
+    result = run_task(found, read_task("seg:darr@25"))
+    assert result.estimates[0].pairs == 0
+    assert any("could be compared" in note for note in found.notes)
+
+
+def test_metrics_without_the_level_are_left_out(folder: Path) -> None:
+    (folder / "metric-scores" / LP / "poor-src.seg.score").unlink()
+    found = gather(read_field(folder, LP, Choice()), [])
+    result = run_task(found, read_task("seg:pearson"))
+    assert result.metrics == ("good",)
+    assert any("poor has no scores" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("unit", ["documents", "systems", "both"])
+def test_intervals(folder: Path, unit: str) -> None:
+    found = gather(read_field(folder, LP, Choice()), ["good", "chrf"])
+    for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
+        result = run_task(found, read_task(text), Significance(draws=10, interval=unit))  # type: ignore[arg-type]
+        for one, low, high in zip(result.estimates, result.low, result.high):
+            assert low <= high
+            if not text.startswith("sys"):  # a stored system score need not be the mean of stored segments
+                assert low <= one.value + 1e-9
+                assert one.value <= high + 1e-9
+    result = run_task(found, read_task("sys:spa"), Significance(draws=10, interval=unit))  # type: ignore[arg-type]
+    assert np.isnan(result.low).all()
+
+
+def test_pooled_accuracy_over_language_pairs(folder: Path) -> None:
+    one = gather(read_field(folder, LP, Choice()), [])
+    two = gather(read_field(folder, LP, Choice(systems=("alpha", "beta", "delta"))), [])
+    pooled = pooled_accuracy_task([one, two], Significance(draws=50))
+    single = [run_task(part, read_task("sys:accuracy"), Significance(draws=0)) for part in (one, two)]
+    for name, got in zip(pooled.metrics, pooled.estimates):
+        right = sum(round(r.value(name) * r.estimates[0].pairs) for r in single)
+        assert got.pairs == 6 + 3
+        assert got.value == pytest.approx(right / 9)
+    assert pooled.systems == 7
+
+
+# ---------------------------------------------------------------- several tasks
+
+
+def test_weights_are_split_attribute_by_attribute() -> None:
+    keys = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")]
+    assert even_weights(keys) == pytest.approx([0.125, 0.25, 0.5, 0.125])
+    assert even_weights([]) == []
+
+
+def test_average_over_tasks() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.normal(size=(8, 60))
+    stack = np.stack([gold + rng.normal(size=gold.shape) * s for s in (0.2, 0.9, 1.0)])
+    names = ["best", "mid", "last"]
+    tasks = [Task("seg", Measure("pearson", "none")), Task("seg", Measure("acc_eq", "item"))]
+    results = [judge(gold, stack, names, task, Significance(draws=200)) for task in tasks]
+    found = average(results, [3.0, 1.0])
+    assert found.weights == (0.75, 0.25)
+    values = {n: 0.75 * (results[0].value(n) + 1) / 2 + 0.25 * results[1].value(n) for n in names}
+    assert found.metrics == tuple(sorted(names, key=lambda n: -values[n]))
+    assert found.values == pytest.approx([values[n] for n in found.metrics])
+    assert found.metrics[0] == "best"
+    assert found.p[0, 1] < 0.05
+    assert found.ranks[:2] == (1, 2)
+    reversed_order = average(results[::-1], [1.0, 3.0])
+    np.testing.assert_allclose(found.p, reversed_order.p)
+    short = judge(gold, stack, names, tasks[0], Significance(draws=200, block=50))  # settled early: draws are repeated
+    assert average([short, results[1]]).p[0, 1] < 0.05
+    with pytest.raises(InputError, match="no tasks"):
+        average([])
+
+
+def test_average_of_one_task_is_the_task() -> None:
+    rng = np.random.default_rng(1)
+    gold = rng.normal(size=(6, 40))
+    stack = np.stack([gold + rng.normal(size=gold.shape) * s for s in (1.0, 1.1, 1.2, 1.3)])
+    result = judge(gold, stack, list("abcd"), Task("seg", Measure("pearson")), Significance(draws=300))
+    found = average([result])
+    upper = np.triu_indices(4, 1)
+    np.testing.assert_allclose(found.p[upper], result.p[upper])
+    assert found.ranks == result.ranks
+
+
+def test_presets(folder: Path) -> None:
+    parts = [gather(read_field(folder, LP, choice), []) for choice in (Choice(), Choice(domains=("news",)))]
+    table = run_tasks(parts, tasks_for((), preset("wmt23").tasks), True, Significance(draws=20))
+    assert len(table.results) == 7
+    assert table.average is not None
+    assert table.average.weights == pytest.approx([2 / 8] + [1 / 8] * 6)
+    assert [str(t) for t in tasks_for(("sys",), ())] == ["sys:accuracy", "sys:pearson", "sys:spa"]
+    for call in (lambda: preset("wmt99"), lambda: tasks_for(("word",), ())):
+        with pytest.raises(InputError):
+            call()
+
+
+def test_correlation_between_metrics(folder: Path) -> None:
+    found = gather(read_field(folder, LP, Choice()), [])
+    for statistic in ("pearson", "spearman", "kendall"):
+        names, table = inter_correlation(found, "seg", statistic)
+        assert names == ["good", "poor"]
+        np.testing.assert_allclose(table, table.T)
+        assert table[0, 0] == 1.0
+        assert -1 < table[0, 1] < 1
+    with pytest.raises(InputError, match="no correlation"):
+        inter_correlation(found, "seg", "cosine")
+
+
+def test_paired_t_by_category(folder: Path) -> None:
+    import scipy.stats
+
+    from wholetext.errors import MetricError
+    from wholetext.evaluate import evaluate
+    from wholetext.io import evalset
+
+    loaded = evalset.read(folder, LP)
+    results = evaluate(loaded.corpus, loaded.outputs, ["rouge", "chrf"])
+    spec = next(spec for spec in results.scores if "rouge" in spec)
+    one, two = results.scores[spec]["alpha"], results.scores[spec]["gamma"]
+    tests = paired_t(one, two)
+    assert [t.category for t in tests] == list(one.outputs)
+    expected = scipy.stats.ttest_rel(one.at("doc"), two.at("doc"))
+    assert (tests[0].t, tests[0].p) == pytest.approx((expected.statistic, expected.pvalue))
+    assert tests[0].first > tests[0].second
+    assert np.isnan(paired_t(one, one)[0].p)
+    with pytest.raises(MetricError, match="different metrics"):
+        paired_t(one, next(iter(results.scores["chrf"].values())))
+
+
+# ---------------------------------------------------------------- paragraph curves and files
+
+
+def test_curves(folder: Path) -> None:
+    field = read_field(folder, LP, Choice())
+    source = find_ratings(folder, LP, "mqm")
+    points = curves(field, source.ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
+    assert len(points) == 8
+    one = [p for p in points if p.k == 1 and p.metric == "chrf"]
+    assert one[0].acc_eq == one[1].acc_eq  # one sentence is its own paragraph
+    assert one[0].direct_average == pytest.approx(1.0)
+    assert 0 < next(p for p in points if p.k == 2).direct_average <= 1
+    assert all(p.pairs["accuracy"] == 6 and 0 <= p.chance["acc_eq"] <= 1 for p in points)
+    with pytest.raises(InputError, match="no paragraph of 9"):
+        curves(field, source.ratings, ["chrf"], [Windows(9)])
+
+
+def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
+    part = gather(read_field(folder, LP, Choice()), ["good", "chrf"])
+    table = run_tasks([part], tasks_for(("sys", "seg"), ()), False, Significance(draws=20, interval="documents"))
+    names, between = inter_correlation(part)
+    points = curves(part.field, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
+    meta = Meta((part,), table, 0.05, ((part.field.name, "seg", names, between),), {"x": points}, notes_of([part]))
+    write_meta(tmp_path / "out", meta)
+    found = read_meta(tmp_path / "out")
+    assert found == json.loads(json.dumps(as_json(meta)))
+    assert found["fields"][0]["left_out"] == {"refB": "human"}
+    task = next(t for t in found["tasks"] if t["task"] == "seg:acc_eq")
+    assert {"name", "value", "rank", "pairs", "chance", "epsilon", "interval", "rows"} == set(task["metrics"][0])
+    assert task["p"][0][0] is None
+    assert found["curves"][0]["k"] == 2
+    lines = (tmp_path / "out" / "metric-scores" / LP / "chrf-refA.seg.score").read_text().splitlines()
+    assert len(lines) == 32
+    with pytest.raises(RunError, match=r"meta\.json is missing"):
+        read_meta(tmp_path)
+    (tmp_path / "meta.json").write_text('{"kind": "other"}')
+    with pytest.raises(RunError, match="not a meta-evaluation"):
+        read_meta(tmp_path)
+    (tmp_path / "meta.json").write_text("{")
+    with pytest.raises(RunError, match="damaged"):
+        read_meta(tmp_path)
+
+
+@pytest.mark.data
+def test_a_task_on_real_data_gives_the_golden_numbers(data: Path, golden: Path, tmp_path: Path) -> None:
+    """Stored metric files through the whole path: the numbers of mt-metrics-eval on the same files."""
+    import shutil
+
+    folder = tmp_path / "wmt21.tedtalks"
+    source = data / "evalsets" / "wmt21.tedtalks"
+    for part in ("documents", "human-scores", "references", "system-outputs"):
+        shutil.copytree(source / part, folder / part, ignore=shutil.ignore_patterns("raw", "en-*", "*ratings*"))
+    shutil.copytree(golden / "meta" / "mtme_layout" / "wmt21.tedtalks" / "metric-scores", folder / "metric-scores")
+    expected = json.loads((golden / "meta" / "wmt21.tedtalks.zh-en.stats.json").read_text())["expected"]
+    found = gather(read_field(folder, "zh-en", Choice()), [])
+    assert {m.name for m in found.metrics} == {"BLEU", "noise2"}
+    for text, level, key in (("sys:pearson", "sys", "pearson"), ("sys:accuracy", "sys", "pairwise_accuracy"),
+                             ("seg:pearson", "seg", "pearson_none"), ("seg:acc_eq", "seg", "acc_eq_item"),
+                             ("seg:kendall/item", "seg", "kendall_item")):
+        result = run_task(found, read_task(text), Significance(draws=0))
+        for name in result.metrics:
+            assert result.value(name) == pytest.approx(expected[name][level][key], abs=1e-9), (text, name)
