@@ -57,7 +57,8 @@ def huge_line(data: bytes, rng: random.Random) -> bytes:
     at = rng.randint(0, len(data))
     return (
         data[:at]
-        + rng.choice([b"x", "猫".encode(), b" a", b"[", b"<a>", b"\t", b'{"a":', b"\\"]) * rng.choice([5000, 100_000])
+        + rng.choice([b"x", "猫".encode(), b" a", b" ", b"[", b"<a>", b"\t", b'{"a":', b"\\"])
+        * rng.choice([5000, 100_000])
         + data[at:]
     )
 

@@ -70,6 +70,13 @@ def test_what_is_not_a_corpus(tmp_path: Path) -> None:
         read(tmp_path / "nothing")
     with pytest.raises(InputError, match="no texts"):
         read([])
+    for impossible in ("x" * 5000, "a\0b", ""):
+        with pytest.raises(InputError):
+            read(impossible)
+        with pytest.raises(InputError):
+            read(impossible, format="evalset", langs="de-en")
+        with pytest.raises(InputError):
+            read(LineFiles(src=impossible))
     with pytest.raises(InputError, match="written like de-en"):
         read(LineFiles(src=path), langs="german")
 
@@ -96,6 +103,15 @@ def test_outputs_beside_a_corpus(tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("x\n")
     with pytest.raises(AlignmentError, match="this has 1 lines, but the corpus has 2 segments"):
         read([corpus, tmp_path / "short.txt"])
+
+
+def test_a_warning_is_given_once(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(DOC)
+    for name in "xyz":
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"doc_id": "d", "hypothesis": "one segment"}))
+    loaded = read([corpus, *(tmp_path / f"{name}.jsonl" for name in "xyz")])
+    assert len(loaded.warnings) == 3 == len(set(loaded.warnings))
 
 
 def test_choosing(tmp_path: Path) -> None:

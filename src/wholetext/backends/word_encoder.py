@@ -85,7 +85,7 @@ class WordEncoder:
         return [known[passage] for passage in batch]
 
     def _remember(self, made: Mapping[Passage, Vectors]) -> None:
-        """Keep what was computed: variants of a metric ask for the same vectors one after the other."""
+        """Keep what was computed: metrics and their variants ask for the same vectors one after the other."""
         size = sum(vectors.nbytes for vectors in made.values())
         if self._remembered + size > _MEMO_BYTES:
             self._memo.clear()

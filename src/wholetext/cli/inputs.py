@@ -83,9 +83,10 @@ def load(
 
 def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
     """``name=FILE`` entries as pairs; plain paths are named after their files."""
-    from pathlib import Path
+    import os.path
 
-    return [(path.partition("=")[0], path.partition("=")[2]) if "=" in path and not Path(path).exists() else path
+    exists = os.path.exists  # pathlib's raises where a name is too long
+    return [(path.partition("=")[0], path.partition("=")[2]) if "=" in path and not exists(path) else path
             for path in paths or ()]
 
 

@@ -18,6 +18,7 @@ VERBS = {
     "meta": "wholetext.cli.meta",
     "paragraphs": "wholetext.cli.paragraphs",
     "explain": "wholetext.cli.explain",
+    "align": "wholetext.cli.align",
     "plan": "wholetext.cli.plan",
     "sweep": "wholetext.cli.sweep",
     "features": "wholetext.cli.features",

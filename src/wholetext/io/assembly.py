@@ -77,7 +77,7 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
         notes.append("there is neither a source nor a reference: only metrics of the output alone make sense")
         sizes = {doc: len(segments) for doc, segments in ordered[0].docs.items()}
         corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
-    return Loaded(corpus, tuple(ordered), tuple(notes))
+    return Loaded(corpus, tuple(ordered), tuple(dict.fromkeys(notes)))
 
 
 def _check_documents(corpus: Corpus, where: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.segments import Column, Columns, Run, runs_of
-from wholetext.io.text import FilePath, at, clean, opened, write_lines
+from wholetext.io.text import FilePath, at, clean, is_folder, opened, write_lines
 from wholetext.types import Corpus
 
 MISSING = "[No translation supplied]"
@@ -22,7 +22,7 @@ _ENDS = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")
 
 def is_evalset(folder: FilePath) -> bool:
     """Whether a folder has the parts of an EvalSet."""
-    return any((Path(folder) / part).is_dir() for part in _PARTS)
+    return any(is_folder(Path(folder) / part) for part in _PARTS)
 
 
 def pairs(folder: FilePath) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ def language_pair(folder: FilePath, langs: Langs) -> str:
 
 def _root(folder: FilePath) -> Path:
     root = Path(folder)
-    if not root.is_dir():
+    if not is_folder(root):
         raise InputError("there is no such folder", where=str(root), next="check the path")
     if not is_evalset(root):
         raise InputError("this folder is not an EvalSet", where=str(root), next=f"it should have {', '.join(_PARTS)}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import evalset, jsonl, lines, sacrebleu_sets, tsv, wmt_xml
 from wholetext.io.assembly import Langs, Loaded, assemble
 from wholetext.io.files import LineFiles, named
-from wholetext.io.text import FilePath, TextFile, opened, shown, stem
+from wholetext.io.text import FilePath, TextFile, is_folder, opened, shown, stem
 from wholetext.types import Output
 
 FORMATS = ("lines", "tsv", "jsonl", "xml", "evalset", "sacrebleu")
@@ -65,15 +64,14 @@ def _corpus(source: FilePath, langs: Langs, format: str | None) -> Loaded:
     name = os.fspath(source)
     if format == "sacrebleu" or (format is None and name.startswith(sacrebleu_sets.PREFIX)):
         return sacrebleu_sets.read(name.removeprefix(sacrebleu_sets.PREFIX), langs)
-    if format == "evalset" or (format is None and name != "-" and Path(name).is_dir()):
+    if format == "evalset" or (format is None and is_folder(name)):
         return evalset.read(source, langs)
     with opened(source) as file:
         kind = format or recognise(file)
         if kind in _FILES:
             return _FILES[kind](file, langs)
     raise InputError("this looks like plain lines of text, which do not say what they are", where=shown(source),
-                     next="give source, outputs and references apart (-s, -t, -r), or force --format "
-                          f"{', '.join(_FILES)}")
+                     next="give source, outputs and references apart (-s, -t, -r), or force the format (--reader)")
 
 
 def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:

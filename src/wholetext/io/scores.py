@@ -185,7 +185,7 @@ def _names(folder: Path, prefix: str) -> tuple[tuple[str, ScoreLevel], ...]:
 
 
 def _must_be_there(path: Path, wanted: str, known: list[str]) -> None:
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         raise InputError(f"there are no scores {wanted!r} here", where=str(path.parent),
                          next=did_you_mean(wanted, known) or f"there are {', '.join(known) or 'none'}")
 

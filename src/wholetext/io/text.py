@@ -64,6 +64,11 @@ def at(name: str, line: int) -> str:
     return f"{name}:{line}"
 
 
+def is_folder(path: FilePath) -> bool:
+    """Whether there is such a folder; False, not an error, where the name itself is impossible."""
+    return os.path.isdir(path)  # noqa: PTH112 - pathlib raises where a name is too long
+
+
 def shown(path: FilePath) -> str:
     """The name of a file in messages."""
     return "standard input" if path == "-" else os.fspath(path)

@@ -12,7 +12,7 @@ from wholetext.io.assembly import Langs, Loaded, assemble, pair, same_language
 from wholetext.io.text import TextFile, at, stem
 from wholetext.types import Corpus, Document, Output
 
-_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
+_LINE_BREAK = re.compile(r"[\r\n]+")
 
 
 @dataclass
@@ -178,7 +178,8 @@ class _Handler:
     def _end(self, tag: str) -> None:
         self._depth -= 1
         if tag == "seg" and self._text is not None and self._segment is not None:
-            self._text.segments[self._id] = _LINE_BREAK.sub(" ", "".join(self._segment)).strip()
+            lines = (line.strip() for line in _LINE_BREAK.split("".join(self._segment)))
+            self._text.segments[self._id] = " ".join(line for line in lines if line)
             self._segment = None
         elif tag in ("src", "ref", "hyp"):
             self._text = None

@@ -19,7 +19,7 @@ from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError
 from wholetext.metrics.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
 from wholetext.metrics.sentence_graph import Match, refine, similarity
-from wholetext.text.grids import Grid, Weighting, grid, mentions
+from wholetext.text.grids import Grid, Matching, Weighting, grid, mentions
 from wholetext.text.readings import Reading, WordsFrom
 from wholetext.text.vectors import StaticVectors
 from wholetext.types import Fit, FloatArray, Request, Run, View, mean_stats
@@ -60,6 +60,12 @@ class EncodedMetric(FocusMetric):
         return [Fit(tokens=sum(sizes[view].tokens for view in (*request.hyp, *request.refs)),
                     lost_focus=sum(sizes[view].lost_focus for view in (*request.hyp, *request.refs)))
                 for request in requests]
+
+
+def passage(reading: Reading, match: Matching) -> Passage:
+    """What the encoder is asked of a text: all mentions and all sentences, so that both metrics ask for the same."""
+    places = {place for found in mentions(reading, match).values() for place in found}
+    return Passage(reading.words, tuple(sorted(places)), reading.sentences)
 
 
 # ---------------------------------------------------------------- DS-Focus
@@ -122,7 +128,7 @@ class DsFocus(EncodedMetric):
     distance: Literal["sqeuclidean", "l2"] = "sqeuclidean"
     no_overlap: Literal["zero", "nan", "max"] = "zero"
     min_mentions: int = 1
-    focus_match: Literal["reference", "lemma"] = "reference"
+    focus_match: Matching = "reference"
     negate: bool = False
 
     def __post_init__(self) -> None:
@@ -154,15 +160,14 @@ class DsFocus(EncodedMetric):
 
     def _encoded(self, read: Mapping[View, Reading], run: Run) -> dict[View, FocusVectors]:
         static = self.static(run)
-        found: dict[View, Grid] = {}
-        for view, reading in read.items():
-            all_foci = foci_of(mentions(reading, self.focus_match), self.focus, self.threshold, static)
-            found[view] = {focus: places for focus, places in all_foci.items() if len(places) >= self.min_mentions}
-        wanted = {view: tuple(sorted({place for places in foci.values() for place in places}))
-                  for view, foci in found.items()}
-        vectors = run.map(self.encoder(run), [Passage(read[view].words, wanted[view]) for view in found])
-        return {view: focus_vectors(foci, _known(wanted[view], rows))
-                for (view, foci), rows in zip(found.items(), vectors, strict=True)}
+        passages = [passage(reading, self.focus_match) for reading in read.values()]
+        found: dict[View, FocusVectors] = {}
+        vectors = run.map(self.encoder(run), passages)
+        for (view, reading), asked, rows in zip(read.items(), passages, vectors, strict=True):
+            foci = foci_of(mentions(reading, self.focus_match), self.focus, self.threshold, static)
+            kept = {focus: places for focus, places in foci.items() if len(places) >= self.min_mentions}
+            found[view] = focus_vectors(kept, _known(asked.wanted, rows))
+        return found
 
 
 def _known(places: Sequence[int], rows: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> dict[int, FloatArray]:
@@ -190,9 +195,11 @@ class DsSent(EncodedMetric):
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         read = self.readings(requests, run, self.words)
         static = self.static(run)
-        passages = [Passage(reading.words, (), reading.sentences) for reading in read.values()]
-        sentences = dict(zip(read, run.map(self.encoder(run), passages), strict=True))
-        rows = {view: self._rows(reading, sentences[view].astype(np.float64), static) for view, reading in read.items()}
+        passages = [passage(reading, "reference") for reading in read.values()]
+        rows = {
+            view: self._rows(reading, vectors[len(asked.wanted) :].astype(np.float64), static)
+            for (view, reading), asked, vectors in zip(read.items(), passages, run.map(self.encoder(run), passages))
+        }
         scores = np.full(len(requests), np.nan)
         for at, request in enumerate(requests):
             found: list[float] = []

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MissingExtra, RunError, WholetextError, did_you_mean
-from wholetext.report.standings import Testing, breakdown, standing
-from wholetext.report.panels import Study
-from wholetext.report.texts import Faults, blocks, choose, gather
 from wholetext.registry import Scorer, scorer
+from wholetext.report.panels import Study
+from wholetext.report.standings import Testing, breakdown, standing
+from wholetext.report.texts import Faults, blocks, choose, gather
 from wholetext.results import Results
 from wholetext.version import __version__
 
 SCRIPTS = ("dom.js", "data.js", "color.js", "charts.js", "grids.js", "leaderboard.js", "documents.js", "marks.js",
            "document.js", "segment.js", "compare.js", "studies.js", "main.js")
-STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css")
+STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css", "screens.css")
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def _parts(results: Results, choices: Choices) -> dict[str, Any]:
 
 
 def _counted(faults: Sequence[Faults]) -> dict[str, int]:
-    """Broken segments of one system by kind, over all documents, whether or not their texts are in the file."""
-    return dict(Counter(name for doc in faults for _, names in doc for name in names))
+    """Suspicious segments of one system by kind, over all documents, whether or not their texts are in the file."""
+    return dict(Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0))
 
 
 def _order(results: Results) -> list[str]:
@@ -148,4 +148,4 @@ def _markup(text: str) -> Any:
     """Our own script or style, which must reach the page as it is."""
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704 — files of this package, no data in them
+    return Markup(text)  # files of this package, no data in them

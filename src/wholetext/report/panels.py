@@ -1,4 +1,4 @@
-"""What a study shows, whatever study it is: tables, grids, curves and bars; page and figures draw these and no other."""
+"""What a study shows, whatever study it is: tables, grids, curves and bars; page and figures draw only these."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from wholetext.types import FloatArray
 
 Grid = Mapping[str, tuple[int, ...]]  # focus → sentence (or word) indices, one per occurrence, repeats kept
 Weighting = Literal["u", "w"]
+Matching = Literal["reference", "lemma"]
 _CELLS = 4_000_000  # entries of an adjacency matrix that are held at once
 
 
@@ -34,7 +35,7 @@ def grid(reading: Reading) -> dict[str, tuple[int, ...]]:
     return by_focus(reading.nouns)
 
 
-def mentions(reading: Reading, match: Literal["reference", "lemma"] = "reference") -> dict[str, tuple[int, ...]]:
+def mentions(reading: Reading, match: Matching = "reference") -> dict[str, tuple[int, ...]]:
     """Focus → the words that mention it.
 
     ``reference``, as the published code does it: a word is a mention when its surface form is the lemma of any noun of

@@ -43,7 +43,13 @@ function heatmap(label, rows, columns, cell, open) {
         letters.push(
           svg(
             "text",
-            { class: "cell", x: x + across / 2, y: y + tall / 2 + 4, "text-anchor": "middle", style: { fill: inkOn(color) } },
+            {
+              class: "cell",
+              x: x + across / 2,
+              y: y + tall / 2 + 4,
+              "text-anchor": "middle",
+              style: { fill: inkOn(color) },
+            },
             found.text,
           ),
         );

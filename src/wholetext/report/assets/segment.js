@@ -8,7 +8,7 @@ function underline(column, at) {
   const metric = key === "none" ? null : head.metrics[gain ? +String(key).slice(1) : key],
     value = metric ? scores.get(system)[at] : null;
   const share = !known(value) ? null : gain ? ((metric.higher ? 1 : -1) * value) / reach : standingOf(metric, value);
-  const faults = (block.flags[system].find(([segment]) => segment === at) || [0, []])[1];
+  const faults = block.flags[system].filter(([segment]) => segment === at);
   const missing = missingIn(block, system, at),
     lost = lostTokens(block, system, at);
   if (share === null && !faults.length && !missing.length && !lost) return null;
@@ -22,7 +22,7 @@ function underline(column, at) {
           gain ? signed(value, metric.digits) : number(value, metric.digits),
           gain ? `gain by context, ${metric.label}` : metric.spec,
         ),
-    faults.map((fault) => el("span", { class: "fault" }, `⚠ ${fault}`)),
+    faults.map(([, kind, note]) => el("span", { class: "fault", title: note }, `⚠ ${FAULTS[kind] || kind}`)),
     lost ? el("span", { class: "fault", title: lost }, "✂ cut") : null,
     missing.length
       ? el(

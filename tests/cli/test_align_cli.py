@@ -1,0 +1,57 @@
+"""`wholetext align`: outputs lined up, written as JSONL, and scored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wholetext.cli.main import main
+from wholetext.io import read
+
+CORPUS = {
+    "doc": "d",
+    "src": ["Er kam um 7.", "Sie ging nach Berlin."],
+    "refs": {"A": ["He came at 7.", "She went to Berlin."]},
+    "outputs": {"joined": ["He came at 7. She went to Berlin."], "short": ["He came at 7."]},
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(json.dumps(CORPUS))
+    return path
+
+
+def run(*words: str) -> int:
+    try:
+        main(list(words))
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "aligned.jsonl"
+    assert run("score", str(corpus), "-l", "de-en", "-m", "chrf") == 2
+    assert "wholetext align" in capsys.readouterr().err
+    assert run("align", str(corpus), "-l", "de-en", "--out", str(out)) == 0
+    table = capsys.readouterr().out
+    assert "joined" in table and "omitted" in table
+    loaded = read(out)
+    assert loaded.outputs[0].docs["d"] == ("He came at 7.", "She went to Berlin.")
+    assert loaded.outputs[1].docs["d"] == ("He came at 7.", "")
+    assert run("score", str(out), "-m", "chrf", "-f", "json") == 0
+    assert run("align", str(corpus), "--out", str(out), "--to", "source", "-f", "json") == 0
+    printed = json.loads(capsys.readouterr().out.split("\n{", 1)[-1].join(["{", ""]))
+    assert [row["system"] for row in printed["systems"]] == ["joined", "short"]
+    assert printed["systems"][1]["1–0"] == 1 and 0.5 < printed["systems"][1]["omitted"] < 0.8
+
+
+def test_faults(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("align", str(corpus), "--out", str(tmp_path / "x.jsonl"), "--to", "nothing") == 2
+    assert "no reference 'nothing'" in capsys.readouterr().err
+    assert run("align", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x.jsonl")) == 2
+    assert not (tmp_path / "x.jsonl").exists()
