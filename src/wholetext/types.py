@@ -311,6 +311,10 @@ class Metric:
         """How each request fits the model (tokenizer only), or None where nothing can be cut."""
         return None
 
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]] | None:
+        """(side, exact tokens with «the scored ones» marked) of all a model reads for a request; None without one."""
+        return None
+
     def survey(self, references: Iterable[View], run: Run) -> Any:
         """One pass over all references before any row (idf), for metrics that set ``surveys``."""
         return None

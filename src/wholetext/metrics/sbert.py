@@ -53,6 +53,11 @@ class Sbert(Metric):
             return []
         return [together(map(backend.fit, dict.fromkeys(v for pair in self._pairs(r) for v in pair))) for r in requests]
 
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+        backend = self._backend(run)
+        return [(side, backend.encoder.tokenizer.marked(backend.layout(view)))
+                for pair in self._pairs(request) for side, view in zip(("hyp", self.against), pair)]  # fmt: skip
+
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         pairs = [self._pairs(request) for request in requests]
         vectors = iter(run.map(self._backend(run), [view for row in pairs for pair in row for view in pair]))

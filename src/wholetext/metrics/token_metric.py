@@ -79,6 +79,11 @@ class TokenMetric(Metric):
         backend = self.backend(run) if requests else None
         return [together(map(backend.fit, dict.fromkeys(views(request)))) for request in requests] if backend else []
 
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+        tokenizer, reading = (backend := self.backend(run)).encoder.tokenizer, backend.reading
+        return [(side, tokenizer.marked(tokenizer.layout(view, reading)))
+                for pair in request.pairs() for side, view in zip(("hyp", "ref"), pair)]  # fmt: skip
+
     def survey(self, references: Iterable[View], run: Run) -> Idf:
         tokenizer = open_encoder(run, self.model, self.revision, self.layer).tokenizer
         markers = tokenizer.markers
