@@ -311,6 +311,10 @@ class Metric:
         """How each request fits the model (tokenizer only), or None where nothing can be cut."""
         return None
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        """How many characters of the scored hypothesis the model reads; asked only where scored tokens were lost."""
+        return None
+
     def survey(self, references: Iterable[View], run: Run) -> Any:
         """One pass over all references before any row (idf), for metrics that set ``surveys``."""
         return None
