@@ -11,7 +11,7 @@ import pytest
 
 from wholetext.errors import InputError, RunError, WholetextError
 from wholetext.meta import conventions
-from wholetext.meta.agreement import Task, Significance, judge, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.agreement import Significance, Task, judge, pooled_accuracy_task, read_task, run_task
 from wholetext.meta.curves import curves
 from wholetext.meta.field import Choice, read_field
 from wholetext.meta.paragraphs import Windows

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wholetext.errors import InputError, did_you_mean
-from wholetext.meta.agreement import DEFAULTS, Task, TaskResult, Significance, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.agreement import DEFAULTS, Significance, Task, TaskResult, pooled_accuracy_task, read_task, run_task
 from wholetext.meta.ranking import Average, average
 from wholetext.meta.scored import Gathered
 

@@ -95,7 +95,9 @@ class SpacyAnalyser(Analyser):
             return max(1, self.processes)
         if sum(map(len, batch)) < _WORTH or not hasattr(os, "sched_getaffinity"):  # macOS and Windows do not fork well
             return 1
-        if "torch" in sys.modules or multiprocessing.current_process().daemon:  # its threads hang; it may have no child
+        if multiprocessing.current_process().daemon:  # may have no children
+            return 1
+        if any("transformer" in name for name in self._load().pipe_names):  # torch hangs in a forked child
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
 
