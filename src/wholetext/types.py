@@ -315,6 +315,10 @@ class Metric:
         """(side, exact tokens with «the scored ones» marked) of all a model reads for a request; None without one."""
         return None
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        """How many characters of the scored hypothesis the model reads; asked only where scored tokens were lost."""
+        return None
+
     def survey(self, references: Iterable[View], run: Run) -> Any:
         """One pass over all references before any row (idf), for metrics that set ``surveys``."""
         return None

@@ -86,6 +86,18 @@ class Tokenizer:
         limit = reading.limit or self.limit
         return lay_out(self.parts(view, reading.strip), self.markers, limit, reading.truncation)
 
+    def seen(self, view: View, reading: Reading) -> int | None:
+        """How many characters of the scored text the sequence holds; None where the tokenizer cannot tell."""
+        if self._core is None:
+            return None
+        text, lead = view.text, 0
+        if reading.strip:
+            lead = len(text) - len(text.lstrip())
+            text, lead = (f" {text.strip()}", lead - 1) if self.spaced else (text.strip(), lead)
+        ends = [end for _, end in self.offsets(text)]
+        kept = len(ends) - self.layout(view, reading).fit.lost_focus
+        return max(0, ends[kept - 1] + lead) if kept > 0 else 0
+
     @property
     def positions(self) -> int:
         """Ids, markers included, for which the model has positions (0: no such bound)."""

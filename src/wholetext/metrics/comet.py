@@ -70,6 +70,13 @@ class Comet(Metric):
     def facts(self) -> Mapping[str, str]:
         return {"several_refs": "mean"}
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        model = self._model(run)
+        if self._crossed:
+            cross = CrossEncoder(model, self.limit)
+            return min(cross.seen(one) for one in _passes(request, self.qe))
+        return model.tokenizer.seen(request.hyp[0], self._vectors(model).reading)
+
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
         if not requests:
             return []

@@ -47,6 +47,10 @@ class Sbert(Metric):
     def facts(self) -> Mapping[str, str]:
         return {"several_refs": "max"}
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        backend = self._backend(run)
+        return backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
+
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
         backend = self._backend(run) if requests else None
         if backend is None:

@@ -75,6 +75,10 @@ class TokenMetric(Metric):
             raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
         return replace(self, model=model, revision=located.revision, layer=layer)
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        backend = self.backend(run)
+        return backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
+
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
         backend = self.backend(run) if requests else None
         return [together(map(backend.fit, dict.fromkeys(views(request)))) for request in requests] if backend else []

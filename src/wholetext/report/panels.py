@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from wholetext.report.numbers import shorts
+from wholetext.report.rounding import shorts
 
 Number = float | None
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.registry import scorer
-from wholetext.report.numbers import places, shorts
+from wholetext.report.rounding import places, shorts
 from wholetext.spec import parse
 from wholetext.stats.compare import Comparison, compare
 from wholetext.stats.lineup import Lineup, line_up

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.report.numbers import shorts
+from wholetext.report.rounding import shorts
 from wholetext.report.spans import Texts, glue_of, marks_of
 from wholetext.results import Results
 from wholetext.types import FloatArray, Scores
