@@ -192,15 +192,16 @@ class _Tested:
 
 def _standings(lineup: Lineup, base: int, samples: FloatArray, tested: _Tested, alpha: float) -> tuple[Standing, ...]:
     standings = []
+    drawn = len(lineup.units[0]) > 1  # one document drawn again and again says nothing about others
     for i, name in enumerate(lineup.names):
         delta = float(lineup.observed[i] - lineup.observed[base])
         p_holm = float(tested.p_holm[i])
         standings.append(Standing(
             system=name,
             score=float(lineup.observed[i]),
-            interval=interval(samples[i]),
+            interval=interval(samples[i] if drawn else samples[i, :0]),
             delta=delta,
-            delta_interval=interval(samples[i] - samples[base]),
+            delta_interval=interval(samples[i] - samples[base] if drawn else samples[i, :0]),
             p=float(tested.p[i]),
             p_holm=p_holm,
             rank=tested.rank[i] if np.isfinite(lineup.observed[i]) else None,

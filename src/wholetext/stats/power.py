@@ -72,7 +72,9 @@ def few_documents(count: int, alpha: float = 0.05) -> str:
     """
     if count >= FEW:
         return ""
-    text = f"{count} document{'s' if count != 1 else ''} only: with fewer than {FEW} the intervals are too narrow"
+    if count == 1:
+        return "1 document only: documents give no interval, and no difference can be significant by document"
+    text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
     if least > alpha:
         text += f", and no difference can be significant by document (the smallest possible p is {least:.3g})"
