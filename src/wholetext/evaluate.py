@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,9 +17,10 @@ import numpy as np
 
 from wholetext.cache import Cache
 from wholetext.engine import Engine
-from wholetext.errors import AlignmentError, MetricError, TextTooLong
+from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong
 from wholetext.io import from_texts
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
+from wholetext.registry import facts as facts_of
 from wholetext.results import Results, read_run
 from wholetext.text import degenerate
 from wholetext.types import (
@@ -38,6 +41,7 @@ from wholetext.version import __version__
 from wholetext.views import Context, Sides, Span, glue_for, lenders
 
 Progress = Callable[[str, int, int], None]  # spec, segments done, segments in all
+DTYPES = ("fp32", "bf16", "fp16", "int8")
 
 
 @dataclass(frozen=True)
@@ -45,14 +49,22 @@ class Options:
     """How a run is carried out. None of it changes a score, except where the signature says so (refs, dtype)."""
 
     refs: tuple[str, ...] | None = None  # which references to use; all of them by default
-    cache: Path | bool = True
-    device: str = "auto"
+    cache: Path | str | bool = True
+    device: str = "auto"  # cpu, cuda, cuda:1, mps
     dtype: str = "fp32"
     batch_tokens: int = 1024
     overflow: Literal["warn", "error"] = "warn"
     block: int = 1024  # requests measured and cached at a time
     flags: bool = True  # whether to look for degenerate output
     progress: Progress | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.refs, str):
+            raise InputError(f"refs is a tuple of names, not {self.refs!r}", next=f"write refs=({self.refs!r},)")
+        if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):
+            raise InputError(f"there is no device {self.device!r}", next="it is auto, cpu, cuda, cuda:1 … or mps")
+        if self.dtype not in DTYPES:
+            raise InputError(f"there is no precision {self.dtype!r}", next=f"dtype is one of {', '.join(DTYPES)}")
 
 
 def score(
@@ -64,13 +76,14 @@ def score(
 
 
 def evaluate(
-    corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str], options: Options | None = None
+    corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str] | str, options: Options | None = None
 ) -> Results:
     """Score every output under every spec string."""
     options = options or Options()
     check(corpus, outputs)
-    scorers = {one.spec: one for one in map(scorer, metrics)}  # read all before any work; the same spec once
-    cache = None if options.cache is False else Cache(options.cache if isinstance(options.cache, Path) else None)
+    asked = [metrics] if isinstance(metrics, str) else metrics
+    scorers = {one.spec: one for one in map(scorer, asked)}  # read all before any work; the same spec once
+    cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
     engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache)
     try:
         jobs = {spec: job(one, corpus, outputs, engine, options.refs) for spec, one in scorers.items()}
@@ -95,7 +108,13 @@ def evaluate(
 
 def open_run(folder: Path | str) -> Results:
     """Read a run folder back: the same Results, without computing anything."""
-    return read_run(Path(folder), lambda spec: scorer(spec).metric)
+    return read_run(Path(folder), _reducing)
+
+
+def _reducing(spec: str, langs: tuple[str, str]) -> Metric:
+    """The metric whose ``reduce`` made the scores; where that is the default one, the model need not be there."""
+    metric = scorer(spec).metric
+    return metric if type(metric).reduce is Metric.reduce else metric.resolve(langs)
 
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
@@ -108,6 +127,10 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise AlignmentError(f"several outputs are called {doubled[0]!r}", next="give each system a name of its own")
+    ids = Counter(doc.id for doc in corpus.docs)
+    if len(ids) < len(corpus.docs):
+        raise AlignmentError(f"several documents are called {ids.most_common(1)[0][0]!r}", where=corpus.id,
+                             next="give each document an id of its own")
     for output in outputs:
         gone = [doc.id for doc in corpus.docs if doc.id not in output.docs]
         if gone:
@@ -146,7 +169,15 @@ class Job:
 def job(one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None) -> Job:
     """Settle a scorer for a corpus; an error where something that the metric needs is missing."""
     metric = one.metric.resolve(corpus.langs)
-    return Job(one, metric, corpus, tuple(outputs), sides_of(metric, corpus, refs, engine), engine)
+    sides = sides_of(metric, corpus, refs, engine)
+    for output in outputs:  # now, not after hours of other metrics
+        for doc in corpus.docs:
+            try:
+                one.view.check(doc, output.docs[doc.id], sides)
+            except AlignmentError as fault:
+                where = f"system {output.system}, {fault.where}"
+                raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
+    return Job(one, metric, corpus, tuple(outputs), sides, engine)
 
 
 def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
@@ -219,7 +250,8 @@ def sides_of(metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, eng
         raise AlignmentError(f"there is no reference {unknown[0]!r} for every document", where=corpus.id,
                              next=f"references: {', '.join(corpus.references) or 'none'}")
     if "ref" in metric.needs and not refs:
-        raise MetricError(f"{metric.name} needs a reference, and there is none", where=corpus.id,
+        some = " for every document" if any(doc.refs for doc in corpus.docs) else ""
+        raise MetricError(f"{metric.name} needs a reference, and there is none{some}", where=corpus.id,
                           next="give one with -r, or use a reference-free metric (`wholetext list --no-ref`)")
     if "src" in metric.needs and not corpus.has_source:
         raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id, next="give it with -s")
@@ -283,7 +315,8 @@ def salt_of(work: Job) -> str:
     """Everything besides the request that can change its statistics."""
     metric, engine = work.metric, work.engine
     survey = "" if engine.survey is None else hashlib.blake2b(repr(engine.survey).encode()).hexdigest()
-    facts = [metric.name, parameters_of(metric), dict(metric.facts()), work.corpus.langs, engine.dtype, survey]
+    facts = [metric.name, parameters_of(metric), facts_of(metric), work.corpus.langs, engine.dtype, survey,
+             type(metric).__module__, __version__]
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
 
 
@@ -329,8 +362,10 @@ def _signature(work: Job, rows: Rows, lost: IntArray, mark: str) -> Signature:
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
     items |= {f"view.{key}": value for key, value in parameters_of(view).items()}
     items |= parameters_of(metric)
-    items |= dict(metric.facts())
+    items |= facts_of(metric)
     items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
+    if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
+        items |= {"context_refs": ",".join(lent)}
     items |= {"dtype": work.engine.dtype} if metric.fits([], work.engine) is not None else {}
     items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
     items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
@@ -351,6 +386,8 @@ def score_texts(
 
     Without ``docs`` everything is one document.
     """
+    if isinstance(hyps, Mapping):
+        raise InputError("score_texts scores the texts of one system", next="call it once for each system")
     loaded = from_texts(hyps, srcs=srcs, refs=refs, docs=docs, langs=langs)
     return next(iter(score(loaded.corpus, loaded.outputs, metric, options).values()))
 

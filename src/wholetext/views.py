@@ -114,7 +114,7 @@ class Context(Cut):
             parts = (*(stream[j] for j in before), segment, *(stream[j] for j in after))
             return View(parts, (len(before), len(before) + 1), glue)
 
-        streams = [lender.refs[name] for name in self._lenders(sides)] or [lent]
+        streams = [lender.refs[name] for name in self.borrowed(sides)] or [lent]
         hyps = tuple(around(hyp[i], stream, target) for stream in streams)
         return Request(
             hyp=hyps[:1] if len(set(hyps)) == 1 else hyps,
@@ -139,7 +139,7 @@ class Context(Cut):
         middle = min(start + many, size)  # neighbours there, as far as its text goes
         return range(start, middle), range(middle, min(middle + more, size))
 
-    def _lenders(self, sides: Sides) -> tuple[str, ...]:
+    def borrowed(self, sides: Sides) -> tuple[str, ...]:
         """Names of the references whose context the hypothesis borrows; none = its own."""
         if self.hyp == "own":
             return ()
