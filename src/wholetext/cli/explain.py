@@ -48,7 +48,9 @@ def explain(
         results = open_run(input)
     else:
         chosen = inputs.Chosen(langs, reader=reader)
-        results = _texts(inputs.load(input, (sources, translations, references, docs), chosen))
+        loaded = inputs.load(input, (sources, translations, references, docs), chosen)
+        inputs.warn(loaded.warnings)
+        results = _texts(loaded)
     found = Explained(results, metric, system, doc, ref)
     if json_:
         print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))

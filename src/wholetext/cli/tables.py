@@ -58,17 +58,15 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
     for comparison in comparisons:
         table.add_column(Text(f"{comparison.metric} {arrow(comparison)}"), justify="right", overflow="fold")
     for system in order(comparisons):
-        cells = [_cell(comparison[system], digits(comparison)) for comparison in comparisons]
+        cells = [_cell(comparison[system], digits(comparison), len(comparison.standings)) for comparison in comparisons]
         table.add_row(Text(system), *cells)
     console.print(table)
     first = comparisons[0]
     corpus = results.corpus
     segments = sum(len(doc) for doc in corpus.docs)
-    against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
-    console.print(Text(
-        f"\n{len(corpus)} documents, {segments} segments, {'-'.join(corpus.langs)}. ± is a 95 % interval; "
-        f"{MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
-        "Holm-corrected; #n is the rank cluster.", style="dim"))
+    langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
+                       f"{_legend(comparisons)}.", style="dim"))
     console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
     for comparison in comparisons:
         signature = results.scores[comparison.metric][comparison.baseline].signature
@@ -77,18 +75,36 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
         console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
 
 
+def count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _legend(comparisons: Sequence[Comparison]) -> str:
+    """What the marks behind the scores mean; there are none where there is one system."""
+    first = comparisons[0]
+    if len(first.standings) == 1:
+        return ""
+    against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
+    return (f"; {MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
+            "Holm-corrected; #n is the rank cluster")
+
+
 def pairs(comparisons: Sequence[Comparison]) -> None:
     """One line per system and metric: its difference to the baseline, and what it would take to settle it."""
     for comparison in comparisons:
         places = digits(comparison)
+        if len(comparison.standings) == 1:
+            continue
+        wide = max(len(s.system) for s in comparison.standings)
         print(f"\n{comparison.metric} {arrow(comparison)}  against {comparison.baseline}")
         for s in comparison.standings:
             if s.verdict == "baseline":
                 continue
             low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
-            tested = f"p {s.p:.4f}, Holm {s.p_holm:.4f}"
-            line = f"  {s.system:<20} {s.delta:+.{places}f} [{low}, {high}]  {tested}  {s.verdict}"
-            print(line + _hint(s))
+            tested = f"p {number(s.p, 4)}, Holm {number(s.p_holm, 4)}"
+            delta = number(s.delta, places)
+            signed = f"+{delta}" if s.delta >= 0 else delta
+            print(f"  {s.system:<{wide}} {signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
 
 
 def _hint(standing: Standing) -> str:
@@ -101,13 +117,14 @@ def _hint(standing: Standing) -> str:
     return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
 
 
-def _cell(standing: Standing, places: int) -> Any:
+def _cell(standing: Standing, places: int, systems: int) -> Any:
     from rich.text import Text
 
     rank = "" if standing.rank is None else f"#{standing.rank}"
     half = (standing.interval.high - standing.interval.low) / 2
-    text = Text(f"{number(standing.score, places)} ±{number(half, places)} {MARKS[standing.verdict]}{rank}")
-    if standing.rank == 1:
+    marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
+    text = Text(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
+    if standing.rank == 1 and systems > 1:
         text.stylize("bold green")
     return text
 
@@ -155,7 +172,8 @@ def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
 
 
 def _latex(comparisons: Sequence[Comparison]) -> str:
-    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
+    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
     arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
     head = " & ".join(["System", *(f"{c.metric.translate(escape)} {arrows[arrow(c)]}" for c in comparisons)])
     lines = [r"\begin{tabular}{l" + "r" * len(comparisons) + "}", r"\toprule", head + r" \\", r"\midrule"]
