@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from wholetext.cli.inputs import spread
 from wholetext.cli.main import main
+from wholetext.cli.tables import _scores
 from wholetext.demo import load
 from wholetext.errors import InputError
+from wholetext.evaluate import evaluate
+from wholetext.stats.compare import compare
 
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
@@ -322,3 +328,17 @@ def test_a_file_name_that_is_not_utf8_still_names_a_system(
 def test_plan_repeats_what_the_reader_decided(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = call(capsys, "plan", "-t", str(files / "coherent.txt"), "-r", str(files / "ref.txt"), "-m", "chrf")
     assert code == 0 and "taken as one document" in err
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_no_number_is_cut_or_lost_on_a_narrow_terminal(width: int) -> None:
+    corpus, outputs = load("de-en")
+    outputs = (replace(outputs[0], system="a system with a very long name " * 3), *outputs[1:])
+    results = evaluate(corpus, outputs, ["chrf", "slide(size=3,step=1):bleu", "ter", "whole:chrf", "bleu"])
+    comparisons = [compare(scores, draws=100) for scores in results.scores.values()]
+    out = io.StringIO()
+    _scores(comparisons, Console(file=out, width=width, force_terminal=False))
+    assert all(len(line) <= width for line in out.getvalue().splitlines())
+    for comparison in comparisons:
+        for standing in comparison.standings:
+            assert f"{standing.score:.2f} ±" in out.getvalue()

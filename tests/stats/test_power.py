@@ -85,3 +85,4 @@ def test_few_documents_are_called_few():
     assert "smallest possible p is 0.0625" in few_documents(5)  # 2 / 2⁵
     assert "significant" not in few_documents(6)
     assert few_documents(1).startswith("1 document only")
+    assert "over 435 comparisons" in few_documents(8, 0.05, 435) and "significant" not in few_documents(8, 0.05, 1)

@@ -48,19 +48,11 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]) -> None:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     wide = Console()
     console = wide if wide.is_terminal else Console(width=max(80, 24 * (len(comparisons) + 1)))
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("system", no_wrap=True)
-    for comparison in comparisons:
-        table.add_column(Text(f"{comparison.metric} {arrow(comparison)}"), justify="right", overflow="fold")
-    for system in order(comparisons):
-        cells = [_cell(comparison[system], digits(comparison), len(comparison.standings)) for comparison in comparisons]
-        table.add_row(Text(system), *cells)
-    console.print(table)
+    _scores(comparisons, console)
     first = comparisons[0]
     corpus = results.corpus
     segments = sum(len(doc) for doc in corpus.docs)
@@ -73,6 +65,32 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
         console.print(Text(f"{comparison.metric}  {signature}", style="dim"), soft_wrap=True)
     for note in notes:
         console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
+
+
+def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
+    """Systems x metrics; metrics that have no room beside one another go one block under another, none is cut."""
+    from rich.table import Table
+    from rich.text import Text
+
+    systems = order(comparisons)
+    cells = [[_cell(each[system], digits(each), len(systems)) for system in systems] for each in comparisons]
+    names = min(max(Text(system).cell_len for system in [*systems, "system"]), max(12, console.width // 2))
+    heads = [Text(f"{each.metric} {arrow(each)}") for each in comparisons]
+    needs = [max(*(cell.cell_len for cell in column), min(head.cell_len, 24)) for column, head in zip(cells, heads)]
+    begin = 0
+    while begin < len(needs):
+        end, room = begin + 1, console.width - names - 2 - needs[begin]
+        while end < len(needs) and needs[end] + 2 <= room:
+            room -= needs[end] + 2
+            end += 1
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("system", overflow="fold", min_width=names, max_width=names)
+        for head, need in zip(heads[begin:end], needs[begin:end]):
+            table.add_column(head, justify="right", overflow="fold", min_width=need)
+        for row, system in enumerate(systems):
+            table.add_row(Text(system), *(column[row] for column in cells[begin:end]))
+        console.print(*([""] if begin else []), table, sep="\n")
+        begin = end
 
 
 def count(number: int, what: str) -> str:

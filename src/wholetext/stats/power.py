@@ -64,11 +64,12 @@ def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power
     return Power(count, needed, float(detectable), alpha, power)
 
 
-def few_documents(count: int, alpha: float = 0.05) -> str:
+def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
     """A warning, or ``""`` where there are documents enough for the intervals and tests to mean what they say.
 
     Below about 20 documents percentile intervals are visibly too narrow; and swapping n documents has only 2ⁿ outcomes,
-    two of which are always as extreme as the observed one, so no p-value can be below 2 / 2ⁿ.
+    two of which are always as extreme as the observed one, so no p-value can be below 2 / 2ⁿ, and the smallest of
+    several comparisons is multiplied by their number when it is corrected.
     """
     if count >= FEW:
         return ""
@@ -76,8 +77,9 @@ def few_documents(count: int, alpha: float = 0.05) -> str:
         return "1 document only: documents give no interval, and no difference can be significant by document"
     text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
-    if least > alpha:
-        text += f", and no difference can be significant by document (the smallest possible p is {least:.3g})"
+    if least * comparisons > alpha:
+        over = f", over {comparisons} comparisons" if least <= alpha else ""
+        text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
     return text
 
 
