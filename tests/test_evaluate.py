@@ -14,7 +14,7 @@ import wholetext as wt
 from wholetext import registry
 from wholetext.engine import Engine
 from wholetext.errors import AlignmentError, InputError, MetricError, RunError, SpecError
-from wholetext.evaluate import job, salt_of
+from wholetext.jobs import job, salt_of
 from wholetext.registry import scorer
 
 DOCS = (
@@ -79,7 +79,7 @@ def test_unknown_levels_and_outputs_are_answered() -> None:
 def test_rows_of_another_version_are_not_taken_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     work = job(scorer("chrf"), CORPUS, [OUTPUT], Engine(CORPUS.langs), None)
     now = salt_of(work)
-    monkeypatch.setattr(sys.modules["wholetext.evaluate"], "__version__", "9")
+    monkeypatch.setattr(sys.modules["wholetext.jobs"], "__version__", "9")
     assert salt_of(work) != now
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.engine import Engine
-from wholetext.evaluate import check, job
+from wholetext.jobs import check, job
 from wholetext.registry import scorer
 from wholetext.types import Corpus, Output, Request, View
 

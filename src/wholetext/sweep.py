@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from wholetext.errors import SpecError, did_you_mean
-from wholetext.evaluate import Options, check, evaluate
+from wholetext.evaluate import Options, evaluate
+from wholetext.jobs import check
 from wholetext.registry import Scorer, scorer
 from wholetext.results import Results
 from wholetext.spec import parse
