@@ -13,6 +13,7 @@ from wholetext.backends.embeddings import Embeddings
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import FILES, Reading
+from wholetext.errors import MetricError
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
 
 ENGLISH, OTHERS, ACROSS = (f"sentence-transformers/{name}" for name in (
@@ -82,6 +83,9 @@ def default_model(lang: str, against: str) -> str:
     """For English the embedded MiniLM where it is installed; a multilingual model for others and across languages."""
     if against == "src":
         return ACROSS
+    if not lang:
+        raise MetricError("the model is chosen by the target language, and that is not known",
+                          next="say it with -l (de-en, say), or name a model: sbert@minilm for English")
     if lang.lower().replace("_", "-").split("-")[0] == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH
     return OTHERS

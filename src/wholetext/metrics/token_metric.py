@@ -16,7 +16,7 @@ from wholetext.backends.encoder import open_encoder
 from wholetext.backends.layout import together
 from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.backends.tokenizer import FILES, Reading, read_config
-from wholetext.errors import ModelError
+from wholetext.errors import MetricError, ModelError
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, View
 
 if TYPE_CHECKING:
@@ -140,6 +140,9 @@ class Weights:
 
 def default_model(lang: str) -> str:
     """The model for a target language: for English the embedded MiniLM where it is installed."""
+    if not lang:
+        raise MetricError("the model is chosen by the target language, and that is not known",
+                          next="say it with -l (de-en, say), or name a model: bertscore@minilm for English")
     code = lang.lower().replace("_", "-").split("-")[0]
     if code == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH
