@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-all lint bench bench-blonde bench-neural docs clean
+.PHONY: help demo test test-all lint bench bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -40,6 +40,9 @@ bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, mem
 
 bench-blonde: $(VENV)/test.ready  ## BlonDe beside one bare spaCy pass, and from the cache
 	$(BIN)/python benchmarks/blonde.py
+
+bench-meta: $(VENV)/test.ready  ## meta-evaluation beside the loops it replaces: PERM-BOTH, tie calibration, a whole table
+	$(BIN)/python benchmarks/meta_peer.py
 
 bench-neural: $(VENV)/test.ready  ## Doc-COMET and BERTScore beside unbabel-comet and bert-score, in an environment of their own
 	$(BIN)/python benchmarks/neural.py
