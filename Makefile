@@ -41,7 +41,7 @@ bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, mem
 bench-blonde: $(VENV)/test.ready  ## BlonDe beside one bare spaCy pass, and from the cache
 	$(BIN)/python benchmarks/blonde.py
 
-bench-meta: $(VENV)/test.ready  ## meta-evaluation statistics beside the loops written out
+bench-meta: $(VENV)/test.ready  ## meta-evaluation beside the loops it replaces: PERM-BOTH, tie calibration, a whole table
 	$(BIN)/python benchmarks/meta_peer.py
 
 bench-neural: $(VENV)/test.ready  ## Doc-COMET and BERTScore beside unbabel-comet and bert-score, in an environment of their own
