@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Literal
 
 from wholetext.errors import AlignmentError, SpecError
@@ -27,6 +28,7 @@ class Sides:
     other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that lend wrong context
 
 
+@cache
 def glue_for(lang: str, joiner: Joiner) -> str:
     """What joins segments of a language: nothing for zh, ja and th, else a space."""
     if joiner == "auto":
