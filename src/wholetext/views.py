@@ -28,12 +28,16 @@ class Sides:
     other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that lend wrong context
 
 
-@cache
 def glue_for(lang: str, joiner: Joiner) -> str:
     """What joins segments of a language: nothing for zh, ja and th, else a space."""
     if joiner == "auto":
-        return "" if lang.lower().replace("_", "-").split("-")[0] in UNSPACED else " "
+        return "" if _unspaced(lang) else " "
     return " " if joiner == "space" else ""
+
+
+@cache
+def _unspaced(lang: str) -> bool:
+    return lang.lower().replace("_", "-").split("-")[0] in UNSPACED
 
 
 @dataclass(frozen=True)
