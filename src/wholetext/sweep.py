@@ -107,7 +107,7 @@ class Sweep:
     def as_json(self) -> dict[str, Any]:
         """The grid as plain values, cell by cell, as heat-maps take it; undefined numbers are null."""
         return {
-            "metric": self.metric, "axes": list(self.axes), "higher_is_better": self.higher_is_better,
+            "kind": "sweep", "metric": self.metric, "axes": list(self.axes), "higher_is_better": self.higher_is_better,
             "corpus": self.results.corpus.id, "langs": list(self.results.corpus.langs),
             "systems": list(self.results.systems),
             "cells": [

@@ -16,6 +16,7 @@ from wholetext.errors import WholetextError
 VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
+    "report": "wholetext.cli.report",
     "meta": "wholetext.cli.meta",
     "paragraphs": "wholetext.cli.paragraphs",
     "explain": "wholetext.cli.explain",

@@ -53,7 +53,8 @@ def render(analysis: Analysis | None, studies: Sequence[Study], choices: Choices
     except ImportError:
         raise MissingExtra("jinja2", "report") from None
     parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, choices)
-    title = choices.title or (analysis.results.corpus.id if analysis else " · ".join(study.title for study in studies))
+    only = studies[0].title if len(studies) == 1 else "Studies"
+    title = choices.title or (analysis.results.corpus.id if analysis else only)
     parts["head"] |= {"title": title, "version": __version__, "studies": [study.plain() for study in studies]}
     script, style = (_joined(names) for names in (SCRIPTS, STYLES))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

@@ -47,6 +47,7 @@ class Line:
     low: tuple[Number, ...] = ()
     high: tuple[Number, ...] = ()
     control: bool = False
+    hue: int | None = None  # lines of one hue belong together; each has its own unless given
 
 
 @dataclass(frozen=True)

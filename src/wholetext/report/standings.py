@@ -26,7 +26,7 @@ class Testing:
     """How systems are told apart; what ``wholetext compare`` does by default."""
 
     alpha: float = 0.05
-    seed: int = SEED
+    seed: int | None = SEED
     resamples: int = RESAMPLES
 
 

@@ -25,7 +25,8 @@ def read_study(path: Path) -> Study:
         kind = _kind(found)
         return READERS[kind](found)
     except OSError as fault:
-        raise RunError(f"it cannot be read ({fault.strerror})", where=str(path)) from None
+        raise RunError(f"it cannot be read ({fault.strerror})", where=str(path),
+                       next="give a run folder, or what `wholetext meta`, `sweep` or `contrast` wrote") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as fault:
         raise RunError(f"it is no study that a report can show ({type(fault).__name__}: {fault})", where=str(path),
                        next="give what `wholetext meta --out`, `sweep --out` or `contrast -f json` wrote") from fault
@@ -103,12 +104,12 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
         for measure, name in CURVES.items():
             modes = ("direct",) if measure == "direct_average" else ("direct", "average")
             lines = []
-            for metric in dict.fromkeys(point["metric"] for point in mine):
+            for hue, metric in enumerate(dict.fromkeys(point["metric"] for point in mine)):
                 for mode in modes:
                     by_length = {p["k"]: p[measure] for p in mine if p["metric"] == metric and p["mode"] == mode}
                     values = tuple(by_length.get(length) for length in lengths)
                     title = metric if mode == "direct" else f"{metric}, averaged"
-                    lines.append(Line(title, values, control=mode != "direct"))
+                    lines.append(Line(title, values, control=mode != "direct", hue=hue))
             note = "" if len(modes) == 1 else "Dashed: the mean of the sentences' scores."
             panels.append(Curves(f"By paragraph length, {where}: {name}", lengths, tuple(lines),
                                  ("segments in a paragraph", name), note))
@@ -201,7 +202,10 @@ def contrast(found: Mapping[str, Any]) -> Study:
     metrics = found["metrics"]
     kinds = dict.fromkeys(kind for one in metrics for kind in one["groups"])
     panels: list[Panel] = [_accuracies("Accuracy", [("", one["metric"], one["all"]) for one in metrics])]
+    whole = {one["metric"]: one["all"]["total"] for one in metrics}
     for kind in kinds:
+        if all([row["total"] for row in one["groups"].get(kind, [])] == [whole[one["metric"]]] for one in metrics):
+            continue  # one group that holds everything says nothing more
         rows = [(str(row["group"]), one["metric"], row) for one in metrics for row in one["groups"].get(kind, [])]
         order = list(dict.fromkeys(group for group, _, _ in rows))
         panels.append(_accuracies(f"By {kind}", sorted(rows, key=lambda row: order.index(row[0]))))
@@ -210,8 +214,10 @@ def contrast(found: Mapping[str, Any]) -> Study:
             "McNemar's test", ("right alone", "the other right alone", "p"),
             tuple((f"{test['first']} against {test['second']}", (test["only_first"], test["only_second"], test["p"]))
                   for test in found["mcnemar"]), of="pair"))
-    facts = (("set", str(found["set"])), ("languages", "-".join(found["langs"])), ("items", f"{found['items']:,}"))
-    return Study("contrast", f"Contrast: {Path(str(found['set'])).stem}", tuple(panels), facts)
+    items = found["items"] if isinstance(found["items"], int) else len(found["items"])
+    facts = (("set", str(found["set"])), ("languages", "-".join(found["langs"])), ("items", f"{items:,}"))
+    notes = tuple(map(str, found.get("notes", ())))
+    return Study("contrast", f"Contrast: {Path(str(found['set'])).stem}", tuple(panels), facts, notes)
 
 
 def _accuracies(title: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) -> Bars:

@@ -43,11 +43,13 @@ def _curves(panel: Curves) -> Any:
              "low": line.low[i] if line.low else None, "high": line.high[i] if line.high else None}
             for line in panel.lines for i, x in enumerate(panel.x) if line.y[i] is not None]
     names = [line.name for line in panel.lines]
-    colors = alt.Color("line:N", sort=names, title=None,
-                       scale=alt.Scale(domain=names, range=[SERIES[i % len(SERIES)] for i in range(len(names))]),
+    hues = [i if line.hue is None else line.hue for i, line in enumerate(panel.lines)]
+    colors = [SERIES[hue % len(SERIES)] for hue in hues]
+    color = alt.Color("line:N", sort=names, title=None,
+                       scale=alt.Scale(domain=names, range=colors),
                        legend=alt.Legend(labelLimit=260, orient="right"))
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("x:Q", title=panel.axes[0], axis=alt.Axis(tickMinStep=1)), color=colors)
+        x=alt.X("x:Q", title=panel.axes[0], axis=alt.Axis(tickMinStep=1)), color=color)
     y = alt.Y("y:Q", title=panel.axes[1], scale=alt.Scale(zero=False))
     dash = alt.StrokeDash("control:N", legend=None, scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 4]]))
     layers = base.mark_line(point=True).encode(y=y, strokeDash=dash)

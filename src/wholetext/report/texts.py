@@ -128,12 +128,13 @@ class _Document:
             "refs": [list(doc.refs[name][:size]) for name in self.material.references],
             "out": [list(hyp[:size]) for hyp in self.hyps],
             "flags": [[one for one in faults[self.index] if one[0] < size] for faults in self.material.faults],
-            "rows": [], "lost": [], "marks": [],
+            "rows": [], "lost": [], "marks": [], "why": [],
         }
         earlier: dict[str, int] = {}
         for at, ordered in enumerate(self.material.scores):
             found["rows"].append(self._rows(ordered))
             found["lost"].append([self._lost(scores) for scores, _ in ordered])
+            found["why"].append([self._why(scores) for scores, _ in ordered])
             marks = [self._marks(scores, hyp) for (scores, _), hyp in zip(ordered, self.hyps)]
             same = earlier.setdefault(repr(marks), at) if any(marks) else at  # d-blonde marks what blonde marks
             found["marks"].append(same if same != at else marks if any(marks) else None)
@@ -159,6 +160,12 @@ class _Document:
             return []
         lost = scores.lost[scores.rows.of(self.index)]
         return [[int(row), int(lost[row, 0]), int(lost[row, 1])] for row in np.flatnonzero(lost.any(axis=1))]
+
+    def _why(self, scores: Scores) -> list[list[Any]]:
+        """``[row, reason]`` of the rows whose metric said why they have no score, or an odd one."""
+        rows = scores.rows.of(self.index)
+        details = scores.details[rows] if scores.details else ()
+        return [[i, str(facts["reason"])] for i, facts in enumerate(details) if facts and facts.get("reason")]
 
     def _marks(self, scores: Scores, hyp: tuple[str, ...]) -> dict[str, Any] | None:
         refs = tuple(self.doc.refs[name] for name in self.material.references)
