@@ -10,7 +10,7 @@ import pytest
 from neural_texts import ORACLE, cut, texts, with_tokenizers
 
 from wholetext.engine import Engine
-from wholetext.errors import MetricError, ModelError, TextTooLong
+from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
 from wholetext.evaluate import Options, evaluate
 from wholetext.metrics.bertscore import BertScore
 from wholetext.metrics.comet import Comet
@@ -203,8 +203,8 @@ def test_other_numbers_are_near_and_named(dtype: str, tolerance: float, tiny: Pa
         assert any("int8" in text for text in rough.warnings) == (dtype == "int8")
     with pytest.raises(ModelError, match="CPU only"):
         evaluate(corpus, outputs, [f"sbert@{BERT}"], Options(cache=False, device="cuda", dtype="int8"))
-    with pytest.raises(ModelError, match="no dtype"):
-        evaluate(corpus, outputs, [f"sbert@{BERT}"], Options(cache=False, dtype="fp8"))
+    with pytest.raises(InputError, match="no precision"):
+        Options(cache=False, dtype="fp8")
 
 
 def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
