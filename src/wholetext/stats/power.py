@@ -59,7 +59,8 @@ def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power
         return Power(count, np.nan, np.nan, alpha, power)
     reach, margin = _quantiles(alpha, power)
     s = float(spread.std(ddof=1))
-    needed = np.inf if delta <= tiny else float(np.ceil((reach * s / delta) ** 2 + margin))
+    with np.errstate(over="ignore"):  # a difference next to nothing needs more documents than a float can count
+        needed = np.inf if delta <= tiny else float(np.ceil(np.square(np.float64(reach * s / delta)) + margin))
     detectable = reach * s / np.sqrt(count - margin) if count > margin else np.nan
     return Power(count, needed, float(detectable), alpha, power)
 
