@@ -30,6 +30,7 @@ BUILTIN: Mapping[str, str] = {
     "prism": "wholetext.metrics.prism:Prism",
     "bartscore": "wholetext.metrics.prism:BartScore",
     "metricx": "wholetext.metrics.metricx:MetricX",
+    "learned": "wholetext.metrics.learned:Learned",
     "blonde": "wholetext.metrics.blonde:Blonde",
     "d-blonde": "wholetext.metrics.blonde:DBlonde",
     "blonde-plus": "wholetext.metrics.blonde:BlondePlus",
