@@ -27,7 +27,7 @@ class Head:
     layers: tuple[tuple[FloatArray, FloatArray], ...]  # weight (out, in), bias (out,)
     activation: Activation
 
-    def __call__(self, features: FloatArray) -> FloatArray:
+    def __call__(self, features: FloatArray | Array) -> FloatArray:
         """(n, features) → (n,)"""
         x = (np.asarray(features, dtype=np.float64) - self.mean) / self.spread
         for i, (weight, bias) in enumerate(self.layers):
@@ -87,7 +87,7 @@ def head_module(width: int, shape: HeadShape, dropout: float) -> Any:
     return Module()
 
 
-def standardise(module: Any, features: FloatArray) -> None:
+def standardise(module: Any, features: FloatArray | Array) -> None:
     """Let a head module centre and scale its inputs as these (n, features) are spread."""
     torch = torch_module()
     spread = features.std(axis=0, dtype=np.float64)
