@@ -131,7 +131,9 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
         raise InputError("there is no reference", where=f"{folder} {lp}", next="train on reads = [\"hyp\", \"src\"]")
     total = source.total if data.total == "auto" else data.total
     scores: dict[tuple[str, int, int, str], list[float]] = {}
-    first = {doc.id for doc in loaded.corpus.docs[: data.documents or None]}
+    left_out = {doc.id for other in data.without for doc in evalset.read(find_evalset(other, root), lp).corpus.docs}
+    kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
+    first = set(kept[: data.documents or None])
     for k in recipe.k:
         for one in paragraphs(source.ratings, Windows(k, data.raters, total)):
             if one.doc in first and (data.human_systems or not is_human(one.system, there)):

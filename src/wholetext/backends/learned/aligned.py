@@ -100,6 +100,12 @@ class Aligned:
         surface = likeness([hyp.text for hyp, _ in sides], [ref.text for _, ref in sides])
         return np.concatenate([deep, surface], axis=1)
 
+    def untrained(self, features: FloatArray) -> FloatArray:
+        """(n,) BERTScore's F of the middle layer, from (n, width) features."""
+        layers = len(self.body.layers)
+        precision, recall = features[:, layers // 2], features[:, 3 * layers + layers // 2]
+        return np.asarray(2 * precision * recall / np.maximum(precision + recall, 1e-9))
+
 
 def _compared(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> FloatArray:
     """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors; no tokens match nothing."""
