@@ -59,6 +59,8 @@ ALIASES: Mapping[str, str] = {
     "metricx-qe": "metricx(mode=qe)",
     "metricx-23": "metricx@google/metricx-23-large-v2p0",
     "metricx-23-qe": "metricx@google/metricx-23-qe-large-v2p0",
+    "wt-mini": "learned@wt-mini",
+    "doc-wt-mini": "context(prev=2):learned@wt-mini",
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",

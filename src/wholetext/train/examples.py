@@ -58,6 +58,11 @@ class Examples:
         keys = ((place.part, place.doc, place.start, place.k) for place in self.places)
         return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Languages of the outputs."""
+        return tuple(sorted({place.part.split(" ")[-2].split("-")[-1] for place in self.places}))
+
     def take(self, chosen: IntArray | Sequence[int]) -> Examples:
         return Examples(tuple(self.pairs[i] for i in chosen), self.gold[np.asarray(chosen, dtype=np.int64)],
                         tuple(self.places[i] for i in chosen))

@@ -78,7 +78,7 @@ def make_learner(recipe: Recipe, material: Material, tell: Tell) -> Learner:
     says = bool(getattr(kind, "says_the_number", False))
     config = Config(
         recipe.form, _name(base), base.revision, recipe.reads, dict(recipe.settings), recipe.adapter,
-        None if says else recipe.head, joiner=recipe.joiner,
+        None if says else recipe.head, targets=material.train.targets, joiner=recipe.joiner,
     )  # fmt: skip
     check(config, "recipe")
     engine = material.engine
