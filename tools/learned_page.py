@@ -57,7 +57,8 @@ def segments(found: Mapping[str, Any]) -> list[str]:
             else:
                 right = seeds_of(told["systems_right"], key)
             cells.append(f"{np.mean([pair[0] for pair in right]):.0f} of {right[0][1]}")
-            title = f"{name}, {told['judged']} judged outputs of {told['systems']} systems" if metric == "wt-mini" else ""
+            size = f"{told['judged']} judged outputs of {told['systems']} systems"
+            title = f"{name}, {size}" if metric == "wt-mini" else ""
             lines.append(f"| {title} | {metric} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 

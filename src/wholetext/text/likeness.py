@@ -39,7 +39,7 @@ def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
         _shares(lowered, words, WORDS),
     ], axis=1)  # fmt: skip
     rest = [_rest(hyp, ref, *pair) for hyp, ref, pair in zip(hyps, refs, cut)]
-    return np.concatenate([grams, np.array(rest).reshape(len(hyps), -1)], axis=1)
+    return np.concatenate([grams, np.array(rest).reshape(len(hyps), len(NAMES) - grams.shape[1])], axis=1)
 
 
 def _shares(texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]) -> FloatArray:
