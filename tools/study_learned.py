@@ -51,7 +51,7 @@ SAMPLINGS, SEEDS = {"SENT-BASE": "sentence", "PARA-UNIF": "uniform", "PARA-STRAT
 SHIPPED = "PARA-UNIF"  # its first seed is the metric in the box
 # name → EvalSet, language pair, human score, documents that paragraphs are made of (0: all)
 SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0), "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm", 0),
-        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 40), "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 25)}
+        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 20), "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 12)}
 PEERS = ("bleu", "chrf", "bertscore")
 LENGTHS = range(1, 11)
 

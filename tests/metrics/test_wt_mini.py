@@ -40,7 +40,8 @@ def test_the_box_is_small() -> None:
 @pytest.mark.parametrize("spec", ["wt-mini", "doc-wt-mini", "slide(size=3,step=3):wt-mini", "paragraph(size=5):wt-mini",
                                   "whole:wt-mini"])  # fmt: skip
 def test_every_view_gives_scores_on_the_scale(spec: str) -> None:
-    doc = Document("d", ("一。", "二。", "三。"), {"A": ("One came.", "Two left early.", "The third one stayed at home.")})
+    ref = ("One came.", "Two left early.", "The third one stayed at home.")
+    doc = Document("d", ("一。", "二。", "三。"), {"A": ref})
     same = Output("same", {"d": doc.refs["A"]})
     other = Output("other", {"d": ("Nothing came.", "Early left the two.", "A tree is green in summer.")})
     found = evaluate(Corpus("c", ("zh", "en"), (doc,)), [same, other], [spec], Options(cache=False))

@@ -138,13 +138,13 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     scores: dict[tuple[str, int, int, str], list[float]] = {}
     left_out = {doc.id for other in data.without for doc in evalset.read(find_evalset(other, root), lp).corpus.docs}
     kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
-    first = set(kept[: data.documents or None])
-    for k in recipe.k:
+    first = set(kept[data.skip : data.skip + data.documents if data.documents else None])
+    for k in data.k or recipe.k:
         for one in paragraphs(source.ratings, Windows(k, data.raters, total)):
             if one.doc in first and (data.human_systems or not is_human(one.system, there)):
                 scores.setdefault((one.doc, one.start, k, one.system), []).append(one.score)
     if not scores:
-        raise InputError(f"no paragraph of {', '.join(map(str, recipe.k))} segments has human scores {human!r}",
+        raise InputError(f"no paragraph of {', '.join(map(str, data.k or recipe.k))} segments has human scores {human!r}",
                          where=f"{folder} {lp}", next="check the name of the scores, or use smaller k")
     return _paired(recipe, (f"{folder.name} {lp}", human), loaded, scores, refs if "ref" in recipe.reads else ("",))
 

@@ -33,6 +33,8 @@ class Data:
     human_systems: bool = True  # judged human translations are examples too (never the reference itself)
     without: tuple[str, ...] = ()  # EvalSets whose documents are left out, because they are for testing
     documents: int = 0  # only the first so many of each language pair; 0: all
+    skip: int = 0  # after so many that are left out
+    k: tuple[int, ...] = ()  # lengths of its paragraphs, where they are not the recipe's
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class Recipe:
             (not self.data, "there is no data", "name an EvalSet"),
             (self.form not in FORMS, f"there is no form {self.form!r}",
              did_you_mean(self.form, list(FORMS)) or f"forms: {', '.join(FORMS)}"),
+            (any(each < 1 for data in self.data for each in data.k), "k of data holds a length below 1", ""),
+            (any(min(data.documents, data.skip) < 0 for data in self.data), "documents and skip are not negative", ""),
             (not self.k or min(self.k) < 1, f"k is {list(self.k)}", "lengths are from 1"),
             (self.sampling == "sentence" and 1 not in self.k, "sampling=sentence draws k = 1, which is not in k", ""),
             (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it lies between 0 and 1"),
