@@ -1,4 +1,4 @@
-"""Small data to train on: real sentences of the demo corpus, outputs with more and more words missing, scores for it."""
+"""Small data to train on: real sentences of the demo corpus, outputs with words missing, scores for that."""
 
 from __future__ import annotations
 

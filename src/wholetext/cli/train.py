@@ -70,8 +70,8 @@ def train(
 
         torch.set_num_threads(threads)
     told = Told(quiet)
-    found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds, engine=Engine(device=device),
-                                tell=told))
+    found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds,
+                                Engine(device=device), told))
     told.end()
     show(found)
 

@@ -58,7 +58,8 @@ def _rows(use: str, rows: list[dict[str, object]]) -> list[dict[str, object]]:
 
 def _evaluation(row: dict[str, Any]) -> dict[str, object]:
     found = row["verdict"]
-    return {"step": row["step"], "training loss": f"{row['loss']:.4f}" if row["step"] else "–", "validation loss": f"{found['loss']:.4f}",
+    before = f"{row['loss']:.4f}" if row["step"] else "–"
+    return {"step": row["step"], "training loss": before, "validation loss": f"{found['loss']:.4f}",
             "acc_eq*": f"{found['acc_eq']:.4f}", "Pearson": f"{found['pearson']:.4f}"}
 
 

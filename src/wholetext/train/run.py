@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import asdict
 from typing import Any
@@ -93,18 +94,17 @@ class Run:
 
     def step(self, chosen: IntArray) -> None:
         torch, at = torch_module(), self.at
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["size"] * self.rate(at.step)
-        self.optimizer.zero_grad()
-        predicted = self.learner.predict(chosen)
-        loss = self.loss(predicted, chosen)
-        loss.backward()
-        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=False)
-        self.optimizer.step()
+        loss = self.loss(self.learner.predict(chosen), chosen)
         value = float(loss.detach())
         if not np.isfinite(value):
             raise ModelError(f"the loss is {value} after {at.step} steps", next="use a smaller rate or head_rate")
+        self.optimizer.zero_grad()
+        loss.backward()
+        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=False)
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["size"] * self.rate(at.step)
+        self.optimizer.step()
         at.step, at.batch, at.pairs = at.step + 1, at.batch + 1, at.pairs + len(chosen)
         at.loss, at.losses = at.loss + value, at.losses + 1
         pace = at.pairs / at.seconds if at.seconds else 0.0
@@ -148,7 +148,7 @@ class Run:
         at = self.at
         found = judge(self.material.held, self.mean + self.spread * self.learner.validate(), self.spread_of_gold)
         loss = at.loss / at.losses if at.losses else float("nan")
-        at.history.append({"step": at.step, "loss": loss, "verdict": asdict(found)})
+        at.history.append({"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(found)))})
         at.loss, at.losses = 0.0, 0
         if at.step and (at.best < 0 or found.score > at.verdict(at.best).score):
             self.checkpoints.keep_best(at.step, self.learner.tensors())
