@@ -144,7 +144,8 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
             if one.doc in first and (data.human_systems or not is_human(one.system, there)):
                 scores.setdefault((one.doc, one.start, k, one.system), []).append(one.score)
     if not scores:
-        raise InputError(f"no paragraph of {', '.join(map(str, data.k or recipe.k))} segments has human scores {human!r}",
+        lengths = ", ".join(map(str, data.k or recipe.k))
+        raise InputError(f"no paragraph of {lengths} segments has human scores {human!r}",
                          where=f"{folder} {lp}", next="check the name of the scores, or use smaller k")
     return _paired(recipe, (f"{folder.name} {lp}", human), loaded, scores, refs if "ref" in recipe.reads else ("",))
 
