@@ -67,7 +67,7 @@ class Models:
     def scores(self, pairs: Sequence[Request]) -> dict[str, FloatArray]:
         """(n,) scores by metric, BERTScore at MiniLM's layer 3 among them: the features have its precision, recall."""
         form: Any = next(iter(self.trained.values())).form
-        features = features_of(form, pairs, self.work / "features", self.engine, lambda done, total: None)
+        features = features_of(form, pairs, self.work, self.engine, lambda done, total: None)
         exact = features.astype(np.float64)
         found = {name: scaled(model.head(exact), model.config.output)  # type: ignore[misc]
                  for name, model in self.trained.items()}  # fmt: skip

@@ -101,7 +101,7 @@ class _Frozen:
         self.recipe, self.material = recipe, material
         self.config, self.form, self.shape = config, form, config.head or HeadShape()
         every = (*material.train.pairs, *material.held.pairs)
-        both = features_of(form, every, material.work / "features", material.engine, tell)
+        both = features_of(form, every, material.work, material.engine, tell)
         train, self.held = both[: len(material.train)], both[len(material.train) :]
         self.module = head_module(form.width, self.shape, recipe.dropout)
         standardise(self.module, train)
