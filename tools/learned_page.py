@@ -11,6 +11,7 @@ from study_paragraphs import replace_part
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "studies" / "learned.md"
 TRAINED, PEERS = ("SENT-BASE", "PARA-UNIF", "PARA-STRAT"), ("bleu", "chrf", "bertscore")
+BOX = "wt-mini"
 SHOWN = (1, 2, 3, 5, 7, 10)
 STATISTICS = {"accuracy": "system accuracy", "acc_eq": "acc_eq*", "pearson": "Pearson"}
 
@@ -32,7 +33,12 @@ def write_page(found: Mapping[str, Any]) -> None:
 
 def seeds_of(values: Mapping[str, Any], name: str) -> list[Any]:
     """The values of a metric: one, or one for each seed."""
-    return [value for key, value in values.items() if key == name or key.rpartition("-")[0] == name]
+    return [value for key, value in values.items() if of(key, name)]
+
+
+def of(key: str, name: str) -> bool:
+    """Whether a trained metric (name and seed), or another one, goes by this name."""
+    return key == name or key.rpartition("-")[0] == name
 
 
 def spread(values: Sequence[float]) -> str:
@@ -45,32 +51,26 @@ def segments(found: Mapping[str, Any]) -> list[str]:
     lines = ["", "| set | metric | acc_eq* | p | Pearson | p | systems in order |",
              "|---|---|---:|---:|---:|---:|---:|"]  # fmt: skip
     for name, told in found.items():
-        for metric in ("wt-mini", *PEERS, *TRAINED):
-            key = "PARA-UNIF-1" if metric == "wt-mini" else metric
+        for metric in (BOX, *PEERS, *TRAINED):
             cells = []
             for statistic in ("acc_eq", "pearson"):
                 p = told[statistic]["p"].get(metric)
-                values = [told[statistic][key]] if metric == "wt-mini" else seeds_of(told[statistic], key)
-                cells += [spread(values), "" if p is None else f"{p:.3f}"]
-            if metric == "wt-mini":
-                right = [told["systems_right"][key]]
-            else:
-                right = seeds_of(told["systems_right"], key)
+                cells += [spread(seeds_of(told[statistic], metric)), "" if p is None else f"{p:.3f}"]
+            right = seeds_of(told["systems_right"], metric)
             cells.append(f"{np.mean([pair[0] for pair in right]):.0f} of {right[0][1]}")
             size = f"{told['judged']} judged outputs of {told['systems']} systems"
-            title = f"{name}, {size}" if metric == "wt-mini" else ""
-            lines.append(f"| {title} | {metric} | " + " | ".join(cells) + " |")
+            lines.append(f"| {f'{name}, {size}' if metric == BOX else ''} | {metric} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 
 def lengths(points: Sequence[Mapping[str, Any]], statistic: str) -> list[str]:
     """One row per metric, one column per length: scored whole; in brackets, sentences averaged."""
     lines = ["| metric | " + " | ".join(f"k = {k}" for k in SHOWN) + " |", "|---|" + "---:|" * len(SHOWN)]
-    for metric in (*PEERS, *TRAINED):
+    for metric in (*PEERS, BOX, *TRAINED):
         cells = []
         for k in SHOWN:
             two = [[p[statistic] for p in points if p["k"] == k and p["mode"] == mode
-                    and (p["metric"] == metric or p["metric"].rpartition("-")[0] == metric)]
+                    and of(p["metric"], metric)]
                    for mode in ("direct", "average")]  # fmt: skip
             cells.append(f"{np.mean(two[0]):.3f} ({np.mean(two[1]):.3f})")
         lines.append(f"| {metric} | " + " | ".join(cells) + " |")
@@ -79,7 +79,7 @@ def lengths(points: Sequence[Mapping[str, Any]], statistic: str) -> list[str]:
 
 def preferences(found: Mapping[str, Any]) -> list[str]:
     lines = ["", "| metric | preferred as translators did |", "|---|---:|"]
-    for metric in (*PEERS, *TRAINED):
+    for metric in (*PEERS, BOX, *TRAINED):
         told = seeds_of(found, metric)
         right = ", ".join(str(one["right"]) for one in told)
         lines.append(f"| {metric} | {right} of {told[0]['pairs']} |")
@@ -97,7 +97,7 @@ def draw(found: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
             for metric in (*PEERS, *TRAINED):
                 for k in sorted({p["k"] for p in points}):
                     mine = [p[statistic] for p in points if p["k"] == k and p["mode"] == "direct"
-                            and (p["metric"] == metric or p["metric"].rpartition("-")[0] == metric)]  # fmt: skip
+                            and of(p["metric"], metric)]  # fmt: skip
                     values.append({"set": name, "statistic": title, "metric": metric, "k": k,
                                    "value": float(np.mean(mine))})  # fmt: skip
     chart = (

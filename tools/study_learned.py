@@ -2,7 +2,7 @@
 
     WHOLETEXT_DATA=../shared/data python tools/study_learned.py [--work FOLDER] [--only train,study,page]
 
-Trains recipes/wt-mini.toml with every way of sampling and three seeds (the base model is frozen, so all of them share
+Trains recipes/paragraphs.toml with every way of sampling and three seeds (the base model is frozen, so all of them share
 one table of features), and asks how each agrees with people on sets none of them has seen. Features are kept in the
 work folder, so an interrupted study goes on where it stopped.
 """
@@ -41,17 +41,16 @@ from wholetext.train.features import features_of
 from wholetext.train.loop import train
 from wholetext.train.recipe import Recipe, read_recipe
 from wholetext.train.session import Moment, Session
-from wholetext.types import FloatArray, Request, View
+from wholetext.types import FloatArray, Output, Request, View
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-RECIPE = ROOT / "recipes" / "wt-mini.toml"
+RECIPE, BOX = ROOT / "recipes" / "paragraphs.toml", "wt-mini"
 FOUND = ROOT / "docs" / "studies" / "learned.json"
 SAMPLINGS, SEEDS = {"SENT-BASE": "sentence", "PARA-UNIF": "uniform", "PARA-STRAT": "stratified"}, (1, 2, 3)
-SHIPPED = "PARA-UNIF"  # its first seed is the metric in the box
-# name → EvalSet, language pair, human score, documents that paragraphs are made of (0: all)
+# name → EvalSet, language pair, human score, how many documents (of ten segments or more; 0: all)
 SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0), "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm", 0),
-        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 20), "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 12)}
+        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 22), "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 22)}
 PEERS = ("bleu", "chrf", "bertscore")
 LENGTHS = range(1, 11)
 
@@ -89,8 +88,9 @@ def train_all(recipe: Recipe, work: Path) -> None:
 
 def load_all(work: Path) -> Models:
     engine = Engine(("", "en"))
-    names = [f"{name}-{seed}" for name in SAMPLINGS for seed in SEEDS]
-    return Models({name: open_learned(engine, str(work / "models" / name), "") for name in names}, work, engine)
+    folders = {f"{name}-{seed}": str(work / "models" / f"{name}-{seed}") for name in SAMPLINGS for seed in SEEDS}
+    folders[BOX] = BOX
+    return Models({name: open_learned(engine, folder, "") for name, folder in folders.items()}, work, engine)
 
 
 # ---------------------------------------------------------------- agreement with people
@@ -127,11 +127,23 @@ def score_texts(models: Models, where: Field, loaded: Loaded) -> dict[str, Float
     return found
 
 
-def some_documents(ratings: Ratings, many: int) -> Ratings:
-    """The ratings of the first documents only."""
-    if not many:
-        return ratings
-    docs = list(dict.fromkeys(doc for doc, _ in ratings.segments))[:many]
+def documents(where: Field, many: int) -> list[str]:
+    """The documents that take part."""
+    sizes = {run.doc: run.stop - run.start for run in where.runs}
+    return [doc for doc, size in sizes.items() if size >= max(LENGTHS)][:many] if many else list(sizes)
+
+
+def read_some(where: Field, docs: Sequence[str]) -> Loaded:
+    """The texts of some documents, and the outputs that take part."""
+    loaded = evalset.read(where.folder, where.langs)
+    corpus = replace(loaded.corpus, docs=tuple(doc for doc in loaded.corpus.docs if doc.id in docs))
+    outputs = tuple(Output(output.system, {doc: output.docs[doc] for doc in docs})
+                    for output in loaded.outputs if output.system in where.systems)  # fmt: skip
+    return Loaded(corpus, outputs, loaded.warnings)
+
+
+def ratings_of(ratings: Ratings, docs: Sequence[str]) -> Ratings:
+    """The ratings of some documents only."""
     kept = np.array([ratings.segments[item][0] in docs for item in ratings.item.tolist()])
     return replace(ratings, system=ratings.system[kept], item=ratings.item[kept], rater=ratings.rater[kept],
                    score=ratings.score[kept])  # fmt: skip
@@ -139,21 +151,20 @@ def some_documents(ratings: Ratings, many: int) -> Ratings:
 
 def study_set(models: Models, name: str) -> dict[str, Any]:
     where, ratings, total = field_of(name)
-    loaded = evalset.read(where.folder, where.langs)
-    loaded = Loaded(loaded.corpus, tuple(o for o in loaded.outputs if o.system in where.systems), loaded.warnings)
-    whole = score_texts(models, where, loaded)
+    docs = documents(where, SETS[name][3])
+    inside = np.concatenate([np.full(run.stop - run.start, run.doc in docs) for run in where.runs])  # (segments,)
+    whole = score_texts(models, where, read_some(where, docs))
     windows = [Windows(k, "mean", total) for k in LENGTHS]  # type: ignore[arg-type]
-    points = curves_of(where, some_documents(ratings, SETS[name][3]), windows,
-                       lambda texts: score_texts(models, where, texts))  # fmt: skip
-    return {"segments": segments(where, whole), "points": [asdict(point) for point in points]}
+    points = curves_of(where, ratings_of(ratings, docs), windows, lambda texts: score_texts(models, where, texts))
+    found = segments(where.gold("seg")[:, inside], whole)
+    return {"documents": len(docs), "segments": found, "points": [asdict(point) for point in points]}
 
 
-def segments(where: Field, scored: dict[str, FloatArray]) -> dict[str, Any]:
+def segments(gold: FloatArray, scored: dict[str, FloatArray]) -> dict[str, Any]:
     """Every metric on single segments, and whether the metric in the box is better than its peers."""
-    gold = where.gold("seg")
-    names = [f"{SHIPPED}-1", *PEERS]
+    names = [BOX, *PEERS]
     stack = np.stack([scored[name] for name in names])  # (metrics, systems, segments)
-    found: dict[str, Any] = {"systems": len(where.systems), "judged": int((~np.isnan(gold)).sum())}
+    found: dict[str, Any] = {"systems": len(gold), "judged": int((~np.isnan(gold)).sum())}
     for statistic, measure, test in (("acc_eq", Measure("acc_eq", "item"), compare_calibrated),
                                      ("pearson", Measure("pearson", "none"), compare)):  # fmt: skip
         compared = test(gold, stack, measure)
