@@ -2,7 +2,7 @@
 
     WHOLETEXT_DATA=../shared/data python tools/study_learned.py [--work FOLDER] [--only train,study,page]
 
-Trains recipes/paragraphs.toml with every way of sampling and three seeds (the base model is frozen, so all of them share
+Trains recipes/paragraphs.toml with every way of sampling and three seeds (the base model is frozen, so all share
 one table of features), and asks how each agrees with people on sets none of them has seen. Features are kept in the
 work folder, so an interrupted study goes on where it stopped.
 """
