@@ -45,7 +45,8 @@ def test_every_view_gives_scores_on_the_scale(spec: str) -> None:
     same = Output("same", {"d": doc.refs["A"]})
     other = Output("other", {"d": ("Nothing came.", "Early left the two.", "A tree is green in summer.")})
     found = evaluate(Corpus("c", ("zh", "en"), (doc,)), [same, other], [spec], Options(cache=False))
-    one, two = (found.scores[spec][system] for system in ("same", "other"))
+    (by_system,) = found.scores.values()
+    one, two = by_system["same"], by_system["other"]
     assert 0 <= two.score < one.score <= 100
     assert one.score > 90
     assert not found.warnings
@@ -113,7 +114,7 @@ def test_what_is_no_translation_scores_lower(
 
 def test_a_dropped_sentence_costs(real: list[tuple[str, str, str, str]]) -> None:
     """Of paragraphs of three sentences, the second is left out."""
-    threes = [real[i : i + 3] for i in range(0, SEGMENTS, 1) if i + 3 <= SEGMENTS]
+    threes = [real[i : i + 3] for i in range(0, SEGMENTS - 2, 3)]
     whole = scores([(" ".join(row[1] for row in three), " ".join(row[2] for row in three)) for three in threes])
     less = scores([(" ".join((three[0][1], three[2][1])), " ".join(row[2] for row in three)) for three in threes])
     assert (whole - less).mean() > 3
