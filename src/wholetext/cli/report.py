@@ -38,10 +38,10 @@ def report(
     alpha: options.Alpha = 0.05,
 ) -> None:
     """Write a page about a run and studies: leaderboard, documents, texts side by side, comparisons; loads no model."""
-    from wholetext.report import Choices, Testing, analyse, write_figures, write_report
+    from wholetext.report import Choices, Significance, analyse, write_figures, write_report
 
     run, studies = read(runs)
-    analysis = None if run is None else analyse(run, baseline, Testing(alpha=alpha, seed=seed))
+    analysis = None if run is None else analyse(run, baseline, Significance(alpha=alpha, seed=seed))
     if figures is not None:
         files = write_figures(analysis, studies, figures, [part.strip() for part in formats.split(",") if part.strip()])
         print(f"figures: {len(files)} files in {figures}/")

@@ -8,7 +8,7 @@ from typing import Any
 
 from wholetext.errors import RunError, did_you_mean
 from wholetext.registry import Scorer, scorer
-from wholetext.report.standings import Testing, breakdown, standing
+from wholetext.report.standings import Significance, breakdown, standing
 from wholetext.results import Results
 
 
@@ -19,14 +19,14 @@ class Analysis:
     results: Results
     systems: tuple[str, ...]
     baseline: int | None  # the system that marks refer to; None: the best of each metric
-    testing: Testing
+    testing: Significance
     standings: tuple[Mapping[str, Any], ...]  # one per metric: what the leaderboard shows
     breakdowns: tuple[Mapping[str, Any], ...]  # one per metric: documents and categories
 
 
-def analyse(results: Results, baseline: str | None = None, testing: Testing | None = None) -> Analysis:
+def analyse(results: Results, baseline: str | None = None, testing: Significance | None = None) -> Analysis:
     """Test every pair of systems under every metric, and look into documents and categories."""
-    testing, systems = testing or Testing(), _order(results)
+    testing, systems = testing or Significance(), _order(results)
     if baseline is not None and baseline not in systems:
         raise RunError(f"there is no system {baseline!r}",
                        next=did_you_mean(baseline, systems) or f"the systems are {', '.join(systems)}")

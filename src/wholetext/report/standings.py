@@ -22,15 +22,15 @@ KEPT_CATEGORIES = 40  # outputs of one metric that the page compares one by one
 
 
 @dataclass(frozen=True)
-class Testing:
-    """How systems are told apart; what ``wholetext compare`` does by default."""
+class Significance:
+    """How systems are told apart: what ``wholetext compare`` does by default."""
 
     alpha: float = 0.05
     seed: int | None = SEED
     resamples: int = RESAMPLES
 
 
-def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Testing) -> dict[str, Any]:
+def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Significance) -> dict[str, Any]:
     """What the leaderboard shows of one metric; arrays go by ``systems``, tables by (baseline, system)."""
     comparison = compare(scores, alpha=testing.alpha, seed=testing.seed)
     lineup = line_up(scores, "doc", None)
@@ -54,7 +54,7 @@ def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Test
     }
 
 
-def breakdown(scores: Mapping[str, Scores], systems: Sequence[str], testing: Testing) -> dict[str, Any]:
+def breakdown(scores: Mapping[str, Scores], systems: Sequence[str], testing: Significance) -> dict[str, Any]:
     """What the page loads of one metric when it is looked at closely: documents and categories."""
     lineup = line_up(scores, "doc", None)
     ordered = [scores[name] for name in systems]
@@ -157,7 +157,7 @@ def _categories(outputs: Sequence[str]) -> list[str]:
     return rest[:KEPT_CATEGORIES]
 
 
-def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Testing) -> dict[str, Any]:
+def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance) -> dict[str, Any]:
     lineup = line_up(scores, "doc", name)
     samples = bootstrap(lineup.units, lineup.score, testing.resamples, testing.seed)
     at = [lineup.names.index(system) for system in systems]

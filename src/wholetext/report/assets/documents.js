@@ -126,7 +126,7 @@ function heat(metric, table, systems) {
     columns = head.docs.map((doc) => doc[0]);
   const chart = heatmap(`Heat-map of ${metric.spec}: systems by documents`, rows, columns, cell, open);
   chart.id = "heatmap";
-  return el("div", { class: "wide" }, chart);
+  return scroller("Heat-map", chart, "wide");
 }
 
 function heatScale(metric, table) {

@@ -129,7 +129,10 @@ function detailRow(at) {
     el(
       "td",
       { role: "cell", colspan: columns.length + 1 },
-      plainTable({ class: "rows" }, names, rows, `Scores of segment ${at + 1}`),
+      scroller(
+        `Scores of segment ${at + 1}`,
+        plainTable({ class: "rows" }, names, rows, `Scores of segment ${at + 1}`),
+      ),
       notes.length ? el("ul", { class: "found" }, notes) : null,
     ),
   );
