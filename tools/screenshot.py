@@ -17,7 +17,8 @@ from wholetext.cli.main import main as wholetext
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 1180
 FRAME = """<style>
-body {{ margin: 0; padding: 28px; width: {width}px; box-sizing: border-box; display: grid; gap: 28px; background: #e9edf1 }}
+body {{ margin: 0; padding: 28px; width: {width}px; box-sizing: border-box; background: #e9edf1 }}
+body {{ display: grid; gap: 28px }}
 img {{ width: 100%; display: block; border-radius: 6px; box-shadow: 0 1px 5px #0003 }}
 </style>{pictures}"""
 PICTURE = '<img src="data:image/png;base64,{data}">'

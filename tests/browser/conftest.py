@@ -64,7 +64,7 @@ def look(chromium: Any) -> Iterator[Callable[..., Any]]:
     def opened(file: Path, where: str = "", **options: Any) -> Any:
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)  # a busy machine is slow, not wrong
         watches.append(Watch(page, file))
         contexts.append(context)
         page.goto(file.as_uri() + (f"#{where}" if where else ""))

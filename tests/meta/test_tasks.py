@@ -183,7 +183,8 @@ def test_tasks_read_back(text: str, back: str) -> None:
 
 @pytest.mark.parametrize(("text", "match"), [
     ("pearson", "not a task"), ("word:pearson", "no level 'word'"), ("seg:pearsen", "did you mean pearson"),
-    ("seg:pearson/rows", "no average"), ("sys:pearson/item", "nothing to average"), ("seg:spa", "of systems")])
+    ("seg:pearson/rows", "no average"), ("sys:pearson/item", "nothing to average"), ("seg:spa", "of systems"),
+    ("seg:darr/none", "same item")])
 def test_faulty_tasks(text: str, match: str) -> None:
     with pytest.raises(InputError, match=match):
         read_task(text)

@@ -64,8 +64,7 @@ def case(request: pytest.FixtureRequest, data: Path, golden: Path) -> Case:
 
 def legacy(shape: tuple[int, ...], draws: int) -> np.ndarray:
     """The reference's exchanges: numpy's legacy generator, seed 0, one binomial vector per draw, 1 = keep."""
-    state = np.random.RandomState(0)
-    return np.stack([state.binomial(1, 0.5, int(np.prod(shape))) for _ in range(draws)]).reshape(draws, *shape) == 0
+    return np.asarray(np.random.RandomState(0).binomial(1, 0.5, (draws, *shape)) == 0)
 
 
 def test_segment_statistics(case: Case) -> None:
@@ -182,12 +181,10 @@ def test_the_pairs_test(case: Case) -> None:
         pytest.skip("given for one set only")
     systems, items = case.seg.shape
     upper = np.triu_indices(systems, 1)
-    state = np.random.RandomState(0)
-    drawn = [
-        [state.binomial(1, 0.5, (systems, systems))[upper] == 0 for _ in range(items)] for _ in range(expected["k"])
-    ]
+    drawn = np.random.RandomState(0).binomial(1, 0.5, (expected["k"], items, systems, systems))
+    swaps = drawn[:, :, upper[0], upper[1]] == 0
     pair = np.stack([case.metrics[expected["metric2"]], case.metrics[expected["metric1"]]])
-    found = compare_calibrated(case.seg, pair, Measure("acc_eq", "item"), Draws(swaps=np.array(drawn)))
+    found = compare_calibrated(case.seg, pair, Measure("acc_eq", "item"), Draws(swaps=swaps))
     assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)
     above = (found.null[:, 0] > found.delta[0, 1] + 1e-12).mean()
     assert above <= expected["p"] <= found.p[0, 1]

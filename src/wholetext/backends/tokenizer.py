@@ -67,6 +67,12 @@ class Tokenizer:
         """Ids as the pieces a reader can look at."""
         return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
 
+    def marked(self, layout: Layout) -> str:
+        """The tokens of a sequence for a reader, «the scored ones» between marks."""
+        tokens = self.tokens(layout.ids)
+        scored = f"«{' '.join(tokens[layout.start : layout.stop])}»"
+        return " ".join([*tokens[: layout.start], scored, *tokens[layout.stop :]])
+
     def parts(self, view: View, strip: bool = False) -> Parts:
         """The ids of a view part by part; the scored segments are one text."""
         return Parts(

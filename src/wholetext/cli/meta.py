@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -86,27 +87,33 @@ def meta(
     wanted = Wanted(tuple(metric or ()), stored, tuple(level or ()), tuple(task or ()), tasks, between, allow_missing)
     lengths = read_lengths(k) if k else ()
     with options.progress_bar(quiet) as progress:
-        from dataclasses import replace
-
         run(evalset, langs or [], wanted, lengths,
             Setting(choice, testing, replace(scoring, progress=progress), out,
                     "json" if json_ else "latex" if latex else format))
 
 
+@dataclass(frozen=True)
 class Wanted:
     """Which metrics and which tasks."""
 
-    def __init__(self, metrics: tuple[str, ...], stored: bool, levels: tuple[str, ...], tasks: tuple[str, ...],
-                 preset: str | None, between: bool, allow_missing: bool) -> None:
-        self.metrics, self.stored, self.levels, self.tasks = metrics, stored, levels, tasks
-        self.preset, self.between, self.allow_missing = preset, between, allow_missing
+    metrics: tuple[str, ...]
+    stored: bool
+    levels: tuple[str, ...]
+    tasks: tuple[str, ...]
+    preset: str | None
+    between: bool
+    allow_missing: bool
 
 
+@dataclass(frozen=True)
 class Setting:
     """Who takes part, how it is tested and scored, and where results go."""
 
-    def __init__(self, choice: Choice, testing: Significance, scoring: Options, out: Path | None, format: str) -> None:
-        self.choice, self.testing, self.scoring, self.out, self.format = choice, testing, scoring, out, format
+    choice: Choice
+    testing: Significance
+    scoring: Options
+    out: Path | None
+    format: str
 
 
 def run(evalset: Path, langs: list[str], wanted: Wanted, lengths: tuple[int, ...], setting: Setting) -> None:

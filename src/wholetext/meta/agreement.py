@@ -67,6 +67,8 @@ def read_task(text: str) -> Task:
                          next="write sys:pearson")
     if level != "sys" and statistic == "spa":
         raise InputError("soft pairwise accuracy is of systems", next="write sys:spa")
+    if statistic in ("darr", "pdp") and average != "item":
+        raise InputError(f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}")
     measure = Measure(statistic, average, float(found["gap"] or 25.0))  # type: ignore[arg-type]
     return Task(level, measure)  # type: ignore[arg-type]
 
@@ -192,12 +194,13 @@ def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task,
     order = sorted(range(len(names)), key=lambda i: (-_sortable(estimates[i].value), names[i]))
     stack = stack[order]
     found, test = _compare(gold, stack, task.measure, testing)
-    ranks = cluster_ranks(found.p, testing.alpha) if testing.draws else list(range(1, len(names) + 1))
+    tested = test != "none"
+    ranks = cluster_ranks(found.p, testing.alpha) if tested else list(range(1, len(names) + 1))
     known = ~np.isnan(gold)
     items = known.all(axis=0) if task.measure.statistic == "spa" else known.any(axis=0)
     return TaskResult(
         task, "", "", tuple(names[i] for i in order), tuple(estimates[i] for i in order), tuple(ranks), found.p,
-        found.null, testing.draws, gold.shape[0], int(items.sum()), test)
+        found.null, testing.draws if tested else 0, gold.shape[0], int(items.sum()), test)
 
 
 def _sortable(value: float) -> float:
@@ -213,7 +216,10 @@ def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Sig
         return compare_calibrated(gold, stack, measure, testing.plan()), "pairs"
     if measure.statistic == "spa":
         return compare_soft(gold, stack, testing.plan()), "perm-both"
-    return compare(gold, stack, measure, testing.plan()), "perm-both"
+    try:
+        return compare(gold, stack, measure, testing.plan()), "perm-both"
+    except ValueError:  # pair counts of very many systems: no test, the values stand
+        return _compare(gold, stack, measure, replace(testing, draws=0))
 
 
 def pooled_accuracy_task(parts: Sequence[Gathered], testing: Significance | None = None) -> TaskResult:

@@ -1,9 +1,8 @@
-"""Is one metric's agreement with humans better than another's? PERM-BOTH, the pairs test for calibrated ties,
-Williams.
+"""Is one metric's agreement with humans better than another's? PERM-BOTH, for all pairs of metrics at once.
 
-PERM-BOTH: Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
-Methods": the two metrics' standardised scores are exchanged at random, entry by entry, and the difference in
-correlation is compared with the observed one. All pairs of metrics share the same draws.
+Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods": the
+two metrics' standardised scores are exchanged at random, entry by entry, and the difference in correlation is compared
+with the observed one. All pairs of metrics share the same draws.
 """
 
 from __future__ import annotations

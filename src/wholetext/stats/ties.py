@@ -13,12 +13,13 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.stats.correlation import Average, as_rows, both_known
+from wholetext.stats.correlation import Average, BoolArray, as_rows, both_known
 from wholetext.stats.pairs import SHORT, count_pairs, first_beyond, pair_positions
 from wholetext.types import FloatArray, IntArray
 
 Tied = Literal["acc_eq", "tau23"]
 _HELD = 2_000_000  # pairs of long rows held in memory at a time
+_BLOCK = 128  # rows whose pairs are compared at a time
 _EQUAL = 1e-11  # values this close are one maximum: the smallest threshold is reported
 
 
@@ -68,38 +69,80 @@ def _curve(distance: FloatArray, change: FloatArray, start: float) -> tuple[Floa
     return ordered[closes], start + np.cumsum(change[order])[closes]
 
 
+def _balance(distance: FloatArray, gains: BoolArray, losses: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct distances of both kinds of pairs, and how many more gains than losses lie up to each.
+
+    Distances are not negative, so their bits sort as they do and leave room for one more: the kind. One sort of plain
+    numbers then does what sorting pairs by index would.
+    """
+    keys = (distance.view(np.uint64) << 1 | losses)[gains | losses]
+    keys.sort()
+    balance = np.cumsum(1 - 2 * (keys & 1).astype(np.int8), dtype=np.int32)
+    closes = np.ones(len(keys), dtype=bool)  # last of each distinct distance
+    closes[:-1] = (keys[1:] ^ keys[:-1]) > 1
+    return (keys[closes] >> 1).view(np.float64), balance[closes].astype(np.float64)
+
+
 class _Pairs:
     """Exact calibration of short rows: every pair is held."""
 
     def __init__(self, x: FloatArray, y: FloatArray) -> None:
         first, second = pair_positions(x.shape[1])
-        known = both_known(x, y)
-        self.usable = known[:, first] & known[:, second]  # (rows, pairs)
-        gold_gap, metric_gap = x[:, first] - x[:, second], y[:, first] - y[:, second]
-        self.gold_tied = gold_gap == 0
-        self.correct = np.sign(gold_gap) == np.sign(metric_gap)  # NaN is never equal
-        self.distance = np.abs(metric_gap)
-        self.per_row = self.usable.sum(axis=1)
+        shape = (len(first), len(x))  # (pairs, rows)
+        self.usable, self.gold_tied, self.correct = np.empty((3, *shape), dtype=bool)
+        self.distance = np.empty(shape)
+        for at in range(0, len(x), _BLOCK):  # in small blocks: memory that is touched for the first time is slow
+            here = np.s_[:, at : at + _BLOCK]
+            gold, metric = (np.ascontiguousarray(one[at : at + _BLOCK].T) for one in (x, y))
+            gold_gap, metric_gap = gold[first] - gold[second], metric[first] - metric[second]
+            known = both_known(gold_gap, metric_gap)
+            same = ((gold_gap > 0) == (metric_gap > 0)) & ((gold_gap < 0) == (metric_gap < 0))
+            self.usable[here], self.gold_tied[here], self.correct[here] = known, gold_gap == 0, same & known
+            np.abs(metric_gap, out=self.distance[here])
+        self.per_row = self.usable.sum(axis=0)
         self.rows = int((self.per_row > 0).sum())
 
     def curve(self) -> tuple[FloatArray, FloatArray]:
         """Distinct thresholds, 0 first even where no two metric scores are equal, and the value at each."""
         weight = 1.0 / (np.maximum(self.per_row, 1) * self.rows)
-        change = weight[:, None] * (self.gold_tied.astype(np.int8) - self.correct)
-        start = self.acc_eq(-1.0)
+        change = weight * (self.gold_tied.astype(np.int8) - self.correct)
+        start = self.acc_eq(0.0)
         thresholds, values = _curve(self.distance[self.usable], change[self.usable], start)
         if len(thresholds) and thresholds[0] == 0:
             return thresholds, values
         return np.append(0.0, thresholds), np.append(start, values)
 
     def best_epsilon(self) -> float:
-        return _smallest_best(*self.curve())[0]
+        """The smallest threshold that reaches the maximum: 0, or the distance of a pair that gold ties.
+
+        Tying gains the pairs that gold ties and loses those that were right; other pairs change nothing and need not be
+        sorted. Whole counts, by rows of equal weight, are exact.
+        """
+        gains = self.usable & self.gold_tied & ~self.correct
+        losses = self.correct & ~self.gold_tied
+        sizes = np.unique(self.per_row[self.per_row > 0])
+        if len(sizes) == 1:
+            candidates, value = _balance(self.distance, gains, losses)
+            value = value / (sizes[0] * self.rows)
+        else:
+            candidates = np.sort(self.distance[gains])
+            value = np.zeros(len(candidates))
+            for size in sizes:
+                rows = np.flatnonzero(self.per_row == size)
+                kinds = [self.distance[:, rows][kind[:, rows]] for kind in (gains, losses)]
+                gained, lost = (np.searchsorted(np.sort(kind), candidates, side="right") for kind in kinds)
+                value += (gained - lost) / (size * self.rows)
+        if not len(value) or value.max() <= _EQUAL:
+            return 0.0
+        return _smallest_best(candidates, value)[0]
 
     def acc_eq(self, epsilon: float) -> float:
         """The mean over rows at a threshold, from whole counts."""
-        right = np.where(self.distance <= epsilon, self.gold_tied, self.correct) & self.usable
+        right = self.correct
+        if epsilon > 0:
+            right = np.where(self.distance <= epsilon, self.gold_tied & self.usable, self.correct)
         some = self.per_row > 0
-        return float((right.sum(axis=1)[some] / self.per_row[some]).mean())
+        return float((right.sum(axis=0)[some] / self.per_row[some]).mean())
 
 
 class _Search:

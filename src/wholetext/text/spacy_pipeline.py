@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.metadata import entry_points, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError
@@ -60,7 +62,7 @@ class SpacyAnalyser(Analyser):
 
     def __init__(self, package: str, layers: frozenset[Layer] = LAYERS, processes: int | None = None) -> None:
         self.package, self.layers, self.processes = package, layers, processes
-        self.id = f"spacy/{package}-{_version(package)}[{','.join(sorted(layers))}]"
+        self.id = f"spacy-{_version('spacy')}/{package}-{_version(package)}[{','.join(sorted(layers))}]"
         self._pipeline: Any = None
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
@@ -103,10 +105,17 @@ class SpacyAnalyser(Analyser):
 
 
 def _version(package: str) -> str:
+    """The version of an installed package, or a hash of all that is in a folder."""
+    folder = Path(package)
+    if folder.is_dir():
+        digest = hashlib.blake2b(digest_size=6)
+        for file in sorted(item for item in folder.rglob("*") if item.is_file()):
+            digest.update(str(file.relative_to(folder)).encode() + file.read_bytes())
+        return digest.hexdigest()
     try:
         return version(package)
-    except Exception:  # a folder: its own meta.json says the version when it is loaded
-        return "local"
+    except PackageNotFoundError:
+        return "unknown"  # loading it says what is wrong
 
 
 def _add_sentences(pipeline: Any) -> None:

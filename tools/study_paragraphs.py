@@ -1,0 +1,96 @@
+"""Writes docs/studies/paragraphs.md: sentence metrics on paragraphs of 1 to 10 segments, scored whole or averaged.
+
+    WHOLETEXT_DATA=../shared/data python tools/study_paragraphs.py [news.zh-en] [news.en-de] [ted.zh-en] [ted.en-de]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from wholetext.meta.curves import Point, curves
+from wholetext.meta.field import Choice, read_field
+from wholetext.meta.paragraphs import Windows
+from wholetext.meta.sources import find_ratings
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
+PAGE = ROOT / "docs" / "studies" / "paragraphs.md"
+POINTS = PAGE.with_suffix(".jsonl")
+LENGTHS = range(1, 11)
+SETS = {"news": "wmt21.news.mqm", "ted": "wmt21.tedtalks"}
+METRICS = {"zh-en": ("bleu", "chrf", "bertscore@minilm"), "en-de": ("bleu", "chrf")}  # MiniLM is English
+
+
+def measure(part: str, metrics: Sequence[str]) -> list[Point]:
+    """Every metric at every length on one set and language pair."""
+    name, lp = part.split(".")
+    folder = DATA / "evalsets" / SETS[name]
+    source = find_ratings(folder, lp, "mqm")
+    windows = [Windows(k, "each", source.total) for k in LENGTHS]
+    return curves(read_field(folder, lp, Choice()), source.ratings, metrics, windows)
+
+
+def table(points: Sequence[Point], metric: str) -> list[str]:
+    lines = ["| k | paragraphs | items | system accuracy | | acc_eq* | | chance | Pearson | | direct ~ average |",
+             "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+             "| | | | direct | average | direct | average | | direct | average | r |"]
+    for k in LENGTHS:
+        one, two = (p for mode in ("direct", "average") for p in points if (p.k, p.metric, p.mode) == (k, metric, mode))
+        cells = [f"{one.accuracy:.3f}", f"{two.accuracy:.3f}", f"{one.acc_eq:.3f}", f"{two.acc_eq:.3f}",
+                 f"{one.chance['acc_eq']:.3f}", f"{one.pearson:.3f}", f"{two.pearson:.3f}", f"{one.direct_average:.3f}"]
+        lines.append(f"| {k} | {one.paragraphs} | {one.items} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def replace_part(text: str, part: str, lines: Sequence[str]) -> str:
+    begin, end = f"<!-- {part} -->", f"<!-- end of {part} -->"
+    before, _, rest = text.partition(begin)
+    return "\n".join([before + begin, *lines, end]) + rest.partition(end)[2]
+
+
+def draw(rows: Sequence[dict[str, object]], path: Path) -> None:
+    """The curves as one SVG."""
+    import altair as alt
+    import vl_convert as vlc
+
+    titles = {"accuracy": "system accuracy", "acc_eq": "acc_eq*", "pearson": "Pearson"}
+    values = [{"k": row["k"], "metric": row["metric"], "scored": row["mode"], "set": row["part"], "value": row[key],
+               "statistic": title} for row in rows for key, title in titles.items()]
+    chart = (
+        alt.Chart(alt.Data(values=values)).mark_line(point=alt.OverlayMarkDef(size=14))
+        .encode(x=alt.X("k:O", title="segments per paragraph"),
+                y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False)),
+                color=alt.Color("metric:N", title=None), strokeDash=alt.StrokeDash("scored:N", title=None))
+        .properties(width=190, height=120)
+        .facet(row=alt.Row("set:N", title=None), column=alt.Column("statistic:N", title=None))
+        .resolve_scale(y="independent")
+    )
+    path.write_text(vlc.vegalite_to_svg(chart.to_json()), "utf-8")
+
+
+def main(parts: Sequence[str]) -> None:
+    kept = [json.loads(line) for line in POINTS.read_text("utf-8").splitlines()] if POINTS.exists() else []
+    text = PAGE.read_text("utf-8")
+    for part in parts or [f"{name}.{lp}" for name in SETS for lp in METRICS]:
+        metrics = METRICS[part.split(".")[1]]
+        start = time.time()
+        points = measure(part, metrics)
+        lines = []
+        for metric in metrics:
+            lines += ["", f"**{metric}**", "", *table(points, metric)]
+        text = replace_part(text, part, [*lines, ""])
+        kept = [row for row in kept if row["part"] != part] + [{"part": part, **asdict(point)} for point in points]
+        print(f"{part}: {time.time() - start:.0f} s", file=sys.stderr)
+        POINTS.write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
+        PAGE.write_text(text, "utf-8")
+    draw(kept, PAGE.with_suffix(".svg"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
