@@ -68,7 +68,7 @@ async function drawDocuments() {
     el("div", { class: "controls" }, metricChoice()),
     section(
       "All documents",
-      `The stronger the colour, the higher${metric.higher ? " and better" : " and worse"}. Choose a cell to read the document.`,
+      `By ${metric.spec}: the stronger the colour, the higher${metric.higher ? " and better" : " and worse"}. Choose a cell to read the document.`,
       heat(metric, table, systems),
       heatScale(metric, table),
     ),

@@ -101,7 +101,7 @@ function drawStudy(at) {
       "section",
       {},
       el("h2", { class: study.title === head.title ? "unseen" : null }, study.title),
-      facts.length ? el("dl", { class: "signature" }, facts) : null,
+      facts.length ? el("dl", { class: "signature lines" }, facts) : null,
       cares.length ? el("div", { class: "care" }, el("ul", {}, cares)) : null,
     ),
     study.panels.map((panel) =>
