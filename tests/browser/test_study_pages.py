@@ -100,7 +100,7 @@ def test_contrast_by_type_and_distance(look: Look, studies: Path) -> None:
         assert drawn.locator("circle.dot").count() == drawn.locator("line.reach").count() == 2 * len(groups)
         written = {row[0]: row[1:] for row in numbers(page, f"By {kind}")}
         for name, row in groups.items():
-            value, low, high, items = written[f"{name} · one"]
-            assert float(value) == pytest.approx(100 * row["accuracy"], abs=0.006)
-            assert float(low) == pytest.approx(100 * row["low"], abs=0.006) and int(items) == row["total"]
+            *shares, items = written[f"{name} · one"]
+            want = [100 * row[key] for key in ("accuracy", "low", "high")]
+            assert list(map(float, shares)) == pytest.approx(want, abs=0.006) and int(items) == row["total"]
     assert "one against two" in page.locator("table.study tbody").inner_text()

@@ -25,21 +25,20 @@ def brief(name: str) -> str:
 
 def _grid(panel: Grid) -> Any:
     alt = altair_module()
-    angle = 0 if max(map(len, panel.columns), default=0) <= 6 else -45
+    values = [value for row in panel.values for value in row if value is not None]
     cells = [{"row": row, "column": column, "value": panel.values[r][c]} for r, row in enumerate(panel.rows)
              for c, column in enumerate(panel.columns) if panel.values[r][c] is not None]
-    reach = max((abs(cell["value"]) for cell in cells), default=1.0)  # type: ignore[arg-type]
+    reach, low, high = max(map(abs, values), default=1.0), min(values, default=0.0), max(values, default=1.0)
     scale = (alt.Scale(domain=[-reach, 0, reach], range=[ORANGE, PALE, BLUE]) if panel.centred
              else alt.Scale(range=list(RAMP)))
+    above = alt.Axis(orient="top", labelAngle=0 if max(map(len, panel.columns), default=0) <= 6 else -45)
     base = alt.Chart(alt.Data(values=cells)).encode(
-        x=alt.X("column:N", sort=list(panel.columns), title=panel.axes[1] or None, axis=alt.Axis(orient="top", labelAngle=angle)),
+        x=alt.X("column:N", sort=list(panel.columns), title=panel.axes[1] or None, axis=above),
         y=alt.Y("row:N", sort=list(panel.rows), title=panel.axes[0] or None))
-    values = [cell["value"] for cell in cells]
-    low, high = min(values, default=0), max(values, default=1)  # type: ignore[type-var]
-    dark = (f"abs(datum.value) > {0.6 * reach}" if panel.centred
-            else f"datum.value > {low + 0.55 * (high - low)}")  # type: ignore[operator]
+    dark = f"abs(datum.value) > {0.6 * reach}" if panel.centred else f"datum.value > {low + 0.55 * (high - low)}"
     text = base.mark_text(fontSize=10).encode(
-        text=alt.Text("value:Q", format=".1f" if max(map(abs, values), default=0) >= 2 else ".3f"), color=alt.condition(dark, alt.value("white"), alt.value(INK)))
+        text=alt.Text("value:Q", format=".1f" if reach >= 2 else ".3f"),
+        color=alt.condition(dark, alt.value("white"), alt.value(INK)))
     boxes = base.mark_rect().encode(color=alt.Color("value:Q", legend=None, scale=scale))
     return (boxes + text).properties(width=46 * len(panel.columns), height=28 * len(panel.rows), title=panel.title)
 
