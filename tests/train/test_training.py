@@ -251,7 +251,7 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
 
     refused("leaves nothing to train", form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="frozen")
     refused("it has no layer 'querry' to adapt", adapter__kind="lora", adapter__linears=["querry"])
-    refused("a rank is from 1 to the size of a layer, 32 here", adapter__kind="lora", adapter__rank=1000)
+    refused("it lies from 1 to the size of a layer, 32", adapter__kind="lora", adapter__rank=1000)
     refused("there is no layer 9", settings__layers=[9], adapter__kind="frozen")
     refused("there is no setting settings.pol", settings__pol="cls")
     refused("no such model folder", base=str(tmp_path / "nowhere"))
