@@ -70,22 +70,24 @@ def test_validation_loss_falls(frozen: Trained) -> None:
     {"form": "t5", "adapter__kind": "lora", "base": str(TINY / "tiny-mt5")},
 ], ids=lambda s: f"{s['form']}-{s['adapter__kind']}")  # fmt: skip
 def test_the_folder_scores_as_the_trained_model_did(settings: dict[str, Any], root: Path, tmp_path: Path) -> None:
-    one = recipe(root, **{"epochs": 1, "most": 16, "validation_most": 4, "k": [1, 2], **settings})
+    one = recipe(root, **{"epochs": 1, "most": 16, "validation_most": 3, "k": [1, 2], **settings})
     out = tmp_path / "metric"
     found = train(one, Session(out))
     _, held = read_examples(one)
     metric = Learned(str(out)).resolve(("de", "en"))
     scores = [metric.reduce_rows(metric.measure(asked, Engine(batch_tokens=tokens)))[:, 0]
               for asked, tokens in ((held.pairs, 1), (held.pairs, 900), (held.pairs[::-1], 300))]
-    np.testing.assert_allclose(scores[0], scores[1], atol=1e-6, rtol=0)
-    np.testing.assert_allclose(scores[0], scores[2][::-1], atol=1e-6, rtol=0)
+    # 1e-6 of the range: 0 … 100 where it is that, and the untrained tiny T5 says numbers from -30 to 30
+    near = 1e-6 * (100 if one.zero is not None else 60 if one.form == "t5" else 1)
+    np.testing.assert_allclose(scores[0], scores[1], atol=near, rtol=0)
+    np.testing.assert_allclose(scores[0], scores[2][::-1], atol=near, rtol=0)
     learner = make_learner(one, Material(held, held, out / ".train", Engine()), lambda done, of: None)
     learner.restore(Checkpoints(out).best(found.best))
     raw = learner.validate()
     output = found.config.output
     wanted = np.clip(output.shift + output.scale * raw, output.low, output.high) if one.zero is not None else (
         output.shift + output.scale * raw)
-    np.testing.assert_allclose(scores[0], wanted, atol=1e-6 * max(1.0, abs(output.scale)), rtol=0)
+    np.testing.assert_allclose(scores[0], wanted, atol=near, rtol=0)
     assert metric.higher_is_better == (one.target == "score") and metric.needs == set(one.reads)
     assert metric.range == ((0.0, 100.0) if one.zero is not None else (-np.inf, np.inf))
 
@@ -249,6 +251,7 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
 
     refused("leaves nothing to train", form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="frozen")
     refused("it has no layer 'querry' to adapt", adapter__kind="lora", adapter__linears=["querry"])
+    refused("it lies from 1 to the size of a layer, 32", adapter__kind="lora", adapter__rank=1000)
     refused("there is no layer 9", settings__layers=[9], adapter__kind="frozen")
     refused("there is no setting settings.pol", settings__pol="cls")
     refused("no such model folder", base=str(tmp_path / "nowhere"))

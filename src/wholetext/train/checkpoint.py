@@ -136,7 +136,8 @@ def refuse_others(out: Path) -> None:
     if out.is_file():
         raise InputError("it is a file, not a folder", where=str(out), next="give a folder with --out")
     others = sorted(path.name for path in out.iterdir() if path.name[0] != ".") if out.is_dir() else []
-    if others and FILE not in others:
+    ours = FILE in others or (out / ".train" / RUN).is_file()  # the latter: killed while the metric was written
+    if others and not ours:
         raise InputError(f"the folder holds {others[0]!r}, which is not of a learned metric", where=str(out),
                          next="give a folder of its own with --out")
 

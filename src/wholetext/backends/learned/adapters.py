@@ -15,6 +15,7 @@ from wholetext.backends.learned.weights import Array, Weights
 from wholetext.errors import ModelError, did_you_mean
 
 FULL, LORA = "encoder.", "adapter."
+PREFIXES: Mapping[str, tuple[str, ...]] = {"frozen": (), "lora": (LORA,), "full": (FULL,)}
 # queries and values of attention, as families of models call them
 ATTENTION = (("query", "value"), ("q", "v"), ("q_lin", "v_lin"), ("q_proj", "v_proj"), ("Wqkv",))
 _UNREAD = "pooler."  # a layer for other tasks, which no form reads
@@ -78,8 +79,9 @@ def _add_low_rank(model: Any, adapter: Adapter) -> None:
         what = f"it has no layer {unknown[0]!r}" if unknown else "its attention layers are not known by name"
         near = did_you_mean(unknown[0], sorted(lasts)) if unknown else ""
         raise ModelError(f"{what} to adapt", next=near or f"name some of adapter.linears: {', '.join(sorted(lasts))}")
-    if adapter.rank < 1:
-        raise ModelError(f"adapter.rank is {adapter.rank}", next="a rank is at least 1")
+    most = min(min(layer.weight.shape) for name, layer in linears.items() if name.rpartition(".")[2] in wanted)
+    if not 1 <= adapter.rank <= most:
+        raise ModelError(f"adapter.rank is {adapter.rank}", next=f"it lies from 1 to the size of a layer, {most}")
     for name, layer in linears.items():
         owner, _, last = name.rpartition(".")
         if last in wanted and _UNREAD not in name:

@@ -30,7 +30,7 @@ class Learned:
     def head(self) -> Head | None:
         if self.config.head is None:
             return None
-        self.weights.only(PREFIX, adapters.FULL, adapters.LORA)
+        self.weights.only(PREFIX, *adapters.PREFIXES[self.config.adapter.kind])
         found = self.weights.group(PREFIX, shapes(self.form.width, self.config.head))
         return make_head(found, self.config.head)
 
