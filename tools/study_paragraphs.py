@@ -1,6 +1,9 @@
 """Writes docs/studies/paragraphs.md: sentence metrics on paragraphs of 1 to 10 segments, scored whole or averaged.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_paragraphs.py [news.zh-en] [news.en-de] [ted.zh-en] [ted.en-de]
+    WHOLETEXT_DATA=../shared/data python tools/study_paragraphs.py [news.zh-en] [news.en-de] [ted.zh-en] [ted.en-de] …
+
+A part that ends in ``.each`` has windows of one rater; the others count a segment as rated whoever rated it, which
+gives the windows of the paper.
 """
 
 from __future__ import annotations
@@ -29,10 +32,10 @@ METRICS = {"zh-en": ("bleu", "chrf", "bertscore@minilm"), "en-de": ("bleu", "chr
 
 def measure(part: str, metrics: Sequence[str]) -> list[Point]:
     """Every metric at every length on one set and language pair."""
-    name, lp = part.split(".")
+    name, lp = part.split(".")[:2]
     folder = DATA / "evalsets" / SETS[name]
     source = find_ratings(folder, lp, "mqm")
-    windows = [Windows(k, "each", source.total) for k in LENGTHS]
+    windows = [Windows(k, "each" if part.endswith(".each") else "mean", source.total) for k in LENGTHS]
     return curves(read_field(folder, lp, Choice()), source.ratings, metrics, windows)
 
 
@@ -77,7 +80,7 @@ def draw(rows: Sequence[dict[str, object]], path: Path) -> None:
 def main(parts: Sequence[str]) -> None:
     kept = [json.loads(line) for line in POINTS.read_text("utf-8").splitlines()] if POINTS.exists() else []
     text = PAGE.read_text("utf-8")
-    for part in parts or [f"{name}.{lp}" for name in SETS for lp in METRICS]:
+    for part in parts or [*(f"{name}.{lp}" for name in SETS for lp in METRICS), "news.en-de.each"]:
         metrics = METRICS[part.split(".")[1]]
         start = time.time()
         points = measure(part, metrics)
