@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-all lint bench bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-browser test-all lint bench bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -24,7 +24,10 @@ demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, writ
 	$(BIN)/wholetext demo --out demo-run
 
 test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n 2 --dist worksteal
+
+test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time
+	$(BIN)/python -m pytest -m browser
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal

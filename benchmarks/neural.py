@@ -25,7 +25,8 @@ import numpy as np
 
 from wholetext.backends import hub
 from wholetext.engine import batches
-from wholetext.evaluate import Options, evaluate, job
+from wholetext.evaluate import Options, evaluate
+from wholetext.jobs import job
 from wholetext.registry import scorer
 from wholetext.results import Results
 from wholetext.types import Corpus, Document, Output

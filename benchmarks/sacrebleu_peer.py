@@ -79,6 +79,7 @@ def main() -> None:
             "--resample",
             "segments",
             "--no-cache",
+            "--no-flags",  # sacrebleu does not look for degenerate output either
             "-f",
             "json",
         ]
@@ -93,6 +94,8 @@ def main() -> None:
             "bleu",
             "chrf",
             "--paired-bs",
+            "-f",
+            "text",  # its JSON cannot be written with numpy 2
             "--paired-bs-n",
             "1000",
         ]

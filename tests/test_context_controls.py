@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from wholetext import registry
 from wholetext.engine import Engine
 from wholetext.errors import SpecError
-from wholetext.evaluate import Options, evaluate, job
+from wholetext.evaluate import Options, evaluate
+from wholetext.jobs import job
 from wholetext.registry import scorer
 from wholetext.sweep import Axes, sweep
 from wholetext.types import Corpus, Document, Fit, FloatArray, Metric, Output, Request, Run, View, mean_stats

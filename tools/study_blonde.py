@@ -28,7 +28,8 @@ PAGE = ROOT / "docs" / "studies" / "blonde.md"
 DRAWS, SEED = 1000, 12345
 
 ENGLISH = (
-    "bleu", "chrf", "blonde", "blonde(profile=paper)", "blonde(profile=fixed)",
+    "bleu", "chrf", "blonde", "blonde(with_d=true)", "blonde(lowercase=true)", "blonde(lowercase=true,with_d=true)",
+    "blonde(profile=paper)", "blonde(profile=fixed)",
     "blonde(profile=fixed,clip_scope=document)",
     "d-blonde", "d-blonde(profile=paper)", "d-blonde(profile=fixed)", "d-blonde(profile=fixed,clip_scope=document)",
 )
@@ -75,6 +76,9 @@ def table(task: Task) -> str:
             name = f"`{spec}`" + ("" if output == scores[0].outputs[0] else f" {output}")
             published = PAPER.get((task.folder, spec), "") if task.pair == "zh-en" and "` " not in name else ""
             lines.append(f"| {name} | {' | '.join(agreement(values(scores, output, weights), gold))} | {published} |")
+        if "blonde" in spec:
+            means = np.stack([weights @ one.at("doc") for one in scores], axis=1) / weights.sum(axis=1, keepdims=True)
+            lines.append(f"| `{spec}` mean of documents | {' | '.join(agreement(means, gold))} | |")
     segments = int((~np.isnan(judged.values[rows])).any(axis=0).sum())
     taggers = {s.signature["tagger"] for by in results.scores.values() for s in by.values() if "tagger" in s.signature}
     head = (f"{task.pair}, {task.folder}, reference {task.ref}: {len(outputs)} systems, {len(loaded.corpus)} "

@@ -180,8 +180,7 @@ def translation() -> list[str]:
             r, low, high = pearson([scores[system] for system in systems], gold, sizes)
             cells.setdefault(spec, []).append(f"{r:.3f} | {low:.2f} … {high:.2f}")
             print(time.strftime("%H:%M:%S"), name, spec, cells[spec][-1], flush=True)
-        cells.setdefault("systems, documents, segments", []).append(
-            f"{len(systems)}, {len(sizes)}, {sizes.sum()} | ")
+        print(name, len(systems), "systems", len(sizes), "documents", sizes.sum(), "segments", flush=True)
     return lines + [f"| `{spec}` | {' | '.join(row)} |" for spec, row in cells.items()]
 
 

@@ -9,7 +9,9 @@ Names are loaded when they are first used, so importing wholetext costs next to 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from wholetext.version import __version__
@@ -66,3 +68,14 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """This package: ``evaluate`` and ``metrics`` stay functions, although importing the modules of these names would
+    put the modules in their place."""
+
+    evaluate = property(lambda _: __getattr__("evaluate"), lambda *_: None)
+    metrics = property(lambda _: __getattr__("metrics"), lambda *_: None)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -71,17 +71,25 @@ class Cache:
             self._set_aside(fault)
 
     def info(self) -> CacheInfo:
-        counts = dict(self._db.execute("SELECT kind, count(*) FROM items GROUP BY kind ORDER BY kind"))
+        counts: dict[str, int] = {}
+        try:
+            counts.update(self._db.execute("SELECT kind, count(*) FROM items GROUP BY kind ORDER BY kind"))
+        except sqlite3.DatabaseError as fault:
+            self._set_aside(fault)
         return CacheInfo(self.path, self.path.stat().st_size, counts)
 
     def clear(self, kind: str | None = None) -> int:
         """Drop everything, or everything of one kind; returns how many values went."""
-        with self._db:
-            if kind is None:
-                gone = self._db.execute("DELETE FROM items").rowcount
-            else:
-                gone = self._db.execute("DELETE FROM items WHERE kind = ?", (kind,)).rowcount
-        self._db.execute("VACUUM")
+        gone = 0
+        try:
+            with self._db:
+                if kind is None:
+                    gone = self._db.execute("DELETE FROM items").rowcount
+                else:
+                    gone = self._db.execute("DELETE FROM items WHERE kind = ?", (kind,)).rowcount
+            self._db.execute("VACUUM")
+        except sqlite3.DatabaseError as fault:
+            self._set_aside(fault)
         return gone
 
     def close(self) -> None:

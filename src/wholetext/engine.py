@@ -121,6 +121,9 @@ class Engine:
                               next="undefined scores are said with mean_stats, which counts NaN as no value")
         for i in range(len(requests)):
             lost = (fits[i].lost_context, fits[i].lost_focus) if fits else (0, 0)
+            seen = metric.seen(requests[i], self) if lost[1] else None
+            if seen is not None:  # what follows was cut; reports strike it through
+                details.setdefault(i, {})["cut"] = {"hyp": seen}
             facts = json.dumps(details[i]).encode() if i in details else b""
             yield _HEADER.pack(stats.shape[1], *lost) + stats[i].tobytes() + facts
 

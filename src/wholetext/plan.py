@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.engine import Engine
-from wholetext.evaluate import check, job
+from wholetext.jobs import check, job
 from wholetext.registry import scorer
 from wholetext.types import Corpus, Output, Request, View
 
@@ -64,7 +64,8 @@ def make_plan(corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int
             seen.update(dict.fromkeys(requests))
             for (start, stop, _), request in zip(spans, requests):
                 if len(shown) < show:
-                    shown.append(ShownRow(doc.id, start, stop, output.system, _sides(request)))
+                    sides = work.metric.shows(request, engine)  # tokens where a model reads them, else the text
+                    shown.append(ShownRow(doc.id, start, stop, output.system, tuple(sides or _sides(request))))
     fits = work.metric.fits(list(seen), engine)
     segments = sum(len(doc) for doc in corpus.docs)
     return Plan(

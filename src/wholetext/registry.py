@@ -74,9 +74,9 @@ class Scorer:
     @property
     def spec(self) -> str:
         """Canonical spec string: defaults left out, reads back as the same scorer."""
-        args = _arguments(self.metric)
+        args = arguments(self.metric)
         model, revision = args.pop("model", None), args.pop("revision", None)
-        view = Call(self.view.name, _arguments(self.view))
+        view = Call(self.view.name, arguments(self.view))
         return str(Spec(
             metric=Call(self.metric.name, args),
             view=None if str(view) == self.metric.view else view,
@@ -105,8 +105,8 @@ def metric_class(name: str) -> type[Metric]:
     module, _, attribute = where.partition(":")
     try:
         found: object = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as fault:
-        raise SpecError(f"the metric {name!r} cannot be loaded from {where} ({fault})",
+    except Exception as fault:  # a plug-in's module may fail in any way
+        raise SpecError(f"the metric {name!r} cannot be loaded from {where} ({type(fault).__name__}: {fault})",
                         next="reinstall the package that provides it") from fault
     if not (isinstance(found, type) and issubclass(found, Metric)) or not hasattr(found, "__dataclass_fields__"):
         raise SpecError(f"{where} is not a metric", next="a metric is a frozen dataclass deriving from Metric")
@@ -147,6 +147,15 @@ def expand(spec: Spec) -> Spec:
     )
 
 
+def facts(metric: Metric) -> dict[str, str]:
+    """What a metric says of itself beside its parameters; of a plug-in's, the package and version it is from too."""
+    found = dict(metric.facts())
+    for point in () if metric.name in BUILTIN else entry_points(group=ENTRY_POINTS, name=metric.name):
+        if point.dist is not None:
+            found["plugin"] = f"{point.dist.name} {point.dist.version}"
+    return found
+
+
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:
     """Field name → (type, default) of a metric or view class."""
     hints = typing.get_type_hints(kind)
@@ -173,6 +182,8 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
         return kind(**args)
     except SpecError as fault:
         raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
+    except TypeError as fault:  # a plug-in's field without a default
+        raise SpecError(f"{getattr(kind, 'name', kind.__name__)} cannot be made ({fault})\n  in {text}") from None
 
 
 def _checked(hint: object, key: str, value: Value, place: tuple[str, int]) -> Value:
@@ -201,10 +212,15 @@ def _default(field: dataclasses.Field[typing.Any]) -> Value:
     return typing.cast(Value, None if field.default is dataclasses.MISSING else field.default)
 
 
-def _arguments(made: object) -> dict[str, Value]:
+def _number(value: Value) -> Value:
+    """A choice such as "1" as a number, which needs no quotes and reads back as the same choice."""
+    return int(value) if isinstance(value, str) and value.isdecimal() and str(int(value)) == value else value
+
+
+def arguments(made: object) -> dict[str, Value]:
     """The arguments of a metric or view that differ from their defaults."""
     return {
-        f.name: getattr(made, f.name)
+        f.name: _number(getattr(made, f.name))
         for f in dataclasses.fields(made)  # type: ignore[arg-type]
         if getattr(made, f.name) != _default(f)
     }

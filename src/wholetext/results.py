@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import RunError
-from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
+from wholetext.types import Corpus, Document, FloatArray, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
 
 FORMAT = 1
@@ -41,13 +41,47 @@ class Results:
         return self.scores[spec]
 
 
-def write_run(results: Results, folder: Path) -> None:
+def write_run(results: Results, folder: Path | str) -> None:
     """Write a run folder; it appears whole or not at all, and an older run of that name is replaced."""
-    if folder.exists() and not (folder / "run.json").exists() and any(folder.iterdir()):
-        raise RunError("the folder exists and is not a run folder", where=str(folder), next="choose another --out")
+    folder, fresh = Path(folder).resolve(), fresh_folder(folder)
+    older = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    try:
+        _write_files(results, fresh)
+        if folder.exists():
+            folder.rename(older)
+        fresh.rename(folder)
+    except OSError as fault:
+        if older.exists() and not folder.exists():
+            older.rename(folder)
+        raise _unwritable(folder, fault) from fault
+    except UnicodeEncodeError as fault:
+        raise RunError(f"a text cannot be written as UTF-8 ({fault.reason}: {fault.object[fault.start]!r})",
+                       where=str(folder), next="the text was cut inside a character: repair it") from fault
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    shutil.rmtree(older, ignore_errors=True)
+
+
+def fresh_folder(folder: Path | str) -> Path:
+    """An empty folder beside ``folder``, which a run will be; an error where a run cannot be written there."""
+    folder = Path(folder).resolve()
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
+    try:
+        if folder.exists() and not (folder / "run.json").exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise RunError("this exists and is not a run folder", where=str(folder), next="choose another --out")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(parents=True)
+    except OSError as fault:
+        raise _unwritable(folder, fault) from fault
+    return fresh
+
+
+def _unwritable(folder: Path, fault: OSError) -> RunError:
+    return RunError(f"the run folder cannot be written ({fault.strerror or fault})", where=str(folder),
+                    next="choose another --out")
+
+
+def _write_files(results: Results, fresh: Path) -> None:
     _write_lines(fresh / "texts.jsonl", _texts(results))
     _write_lines(fresh / "results.jsonl", _lines(results))
     metrics = []
@@ -73,15 +107,14 @@ def write_run(results: Results, folder: Path) -> None:
             "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
             "flags": results.flags}
     (fresh / "run.json").write_text(json.dumps(head, ensure_ascii=False, indent=1), "utf-8")
-    older = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-    if folder.exists():
-        folder.rename(older)
-    fresh.rename(folder)
-    shutil.rmtree(older, ignore_errors=True)
 
 
-def read_run(folder: Path, metric_of: Callable[[str], Metric]) -> Results:
-    """Read a run folder; ``metric_of`` gives the metric behind a spec (its ``reduce`` turns statistics into scores)."""
+def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
+    """Read a run folder; ``metric_of`` gives the metric behind a spec and a language pair (its ``reduce`` turns
+    statistics into scores)."""
+    if not folder.is_dir():
+        raise RunError("there is no such folder", where=str(folder),
+                       next="give a folder that `wholetext score --out` wrote")
     try:
         head = json.loads((folder / "run.json").read_text("utf-8"))
         if head["format"] != FORMAT:
@@ -90,12 +123,13 @@ def read_run(folder: Path, metric_of: Callable[[str], Metric]) -> Results:
         corpus, outputs = _read_texts(folder / "texts.jsonl", head)
         scores = {}
         for i, entry in enumerate(head["metrics"]):
-            scores[entry["spec"]] = _read_metric(folder, i, entry, metric_of(entry["spec"]), corpus)
+            scores[entry["spec"]] = _read_metric(folder, i, entry, metric_of(entry["spec"], corpus.langs), corpus)
         return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"])
     except FileNotFoundError as fault:
         raise RunError(f"{Path(fault.filename).name} is missing", where=str(folder),
                        next="give a folder that `wholetext score --out` wrote") from None
-    except (KeyError, ValueError, TypeError, IndexError, EOFError, OSError, zlib.error, zipfile.BadZipFile) as fault:
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, RecursionError, zlib.error,
+            zipfile.BadZipFile) as fault:
         raise RunError(f"the run folder is damaged ({type(fault).__name__}: {fault})", where=str(folder),
                        next="score again") from fault
 
@@ -110,15 +144,29 @@ def _read_metric(
     found = {}
     with np.load(folder / f"stats{i}.npz", allow_pickle=False) as arrays:
         for j, system in enumerate(entry["systems"]):
-            columns = [arrays[f"{j}.{name}"] for name in ("doc", "start", "stop", "weight")]
+            rows = Rows(docs, sizes, *(arrays[f"{j}.{name}"] for name in ("doc", "start", "stop", "weight")))
+            stats = arrays[f"{j}.stats"]
+            _check_rows(rows, stats)
             found[system] = Scores(
-                metric=entry["spec"], system=system, rows=Rows(docs, sizes, *columns), stats=arrays[f"{j}.stats"],
+                metric=entry["spec"], system=system, rows=rows, stats=stats,
                 reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=tuple(entry["outputs"]),
                 higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
                 signature=Signature(entry["signatures"][j]), details=tuple(details[j]),
                 lost=arrays.get(f"{j}.lost"),
             )
     return found
+
+
+def _check_rows(rows: Rows, stats: FloatArray) -> None:
+    """Rows as ``Rows`` promises them; anything else would give wrong numbers later, or none."""
+    columns = (rows.doc, rows.start, rows.stop, rows.weight)
+    if stats.ndim != 2 or any(column.shape != (len(stats),) for column in columns):
+        raise ValueError("the statistics and their rows do not go together")
+    inside = (rows.doc >= 0) & (rows.doc < len(rows.docs))
+    if not inside.all() or (np.diff(rows.doc) < 0).any():
+        raise ValueError("rows are out of order")
+    if not ((rows.start >= 0) & (rows.start <= rows.stop) & (rows.stop <= rows.sizes[rows.doc])).all():
+        raise ValueError("rows lie outside of their documents")
 
 
 def _texts(results: Results) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from wholetext.errors import SpecError, did_you_mean
-from wholetext.evaluate import Options, check, evaluate
+from wholetext.evaluate import Options, evaluate
+from wholetext.jobs import check
 from wholetext.registry import Scorer, scorer
 from wholetext.results import Results
 from wholetext.spec import parse
@@ -54,17 +55,15 @@ class Axes:
                     if step <= size:
                         yield {"size": size, "step": step}, Slide(size=size, step=step, partial=self.partial)
             return
-        for prev in range((self.context or 0) + 1):
+        yield {"prev": 0, "hyp": "–", "source": "–"}, Context(prev=0)  # without context all settings are one
+        for prev in range(1, (self.context or 0) + 1):
             for hyp in self.hyp:
-                for source in self.source if prev else self.source[:1]:
-                    if prev or hyp == self.hyp[0]:  # without context all settings are one
-                        told: dict[str, Setting] = {"prev": prev, "hyp": hyp, "source": source}
-                        yield told if prev else {**told, "hyp": "–", "source": "–"}, self._context(prev, hyp, source)
+                for source in self.source:
+                    yield {"prev": prev, "hyp": hyp, "source": source}, self._context(prev, hyp, source)
 
     def _context(self, prev: int, hyp: str, source: str) -> Context:
-        if not prev or source == "same":
-            return Context(prev=prev, hyp="own" if hyp == "own" and prev else "auto")
-        return Context(prev=prev, hyp="own" if hyp == "own" else "auto", source=cast(Any, source), seed=self.seed)
+        plain = Context(prev=prev, hyp="own" if hyp == "own" else "auto")
+        return plain if source == "same" else replace(plain, source=cast(Any, source), seed=self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ class Sweep:
     def as_json(self) -> dict[str, Any]:
         """The grid as plain values, cell by cell, as heat-maps take it; undefined numbers are null."""
         return {
-            "metric": self.metric, "axes": list(self.axes), "higher_is_better": self.higher_is_better,
+            "kind": "sweep", "metric": self.metric, "axes": list(self.axes), "higher_is_better": self.higher_is_better,
             "corpus": self.results.corpus.id, "langs": list(self.results.corpus.langs),
             "systems": list(self.results.systems),
             "cells": [

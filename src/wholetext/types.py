@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from wholetext.errors import MetricError
+from wholetext.errors import InputError, MetricError
 from wholetext.rows import FloatArray as FloatArray
 from wholetext.rows import IntArray as IntArray
 from wholetext.rows import Request as Request
@@ -27,6 +27,12 @@ Out_co = TypeVar("Out_co", covariant=True)
 
 def _frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(mapping))
+
+
+def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
+    if isinstance(texts, str):
+        raise InputError("segments are a list of strings, not one string", where=where, next="write [text]")
+    return tuple(texts)
 
 
 # ---------------------------------------------------------------- texts
@@ -55,7 +61,10 @@ class Document(_ByKey):
     meta: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "refs", _frozen(self.refs))
+        if self.src is not None:
+            object.__setattr__(self, "src", _segments(self.src, f"document {self.id}"))
+        refs = {name: _segments(texts, f"document {self.id}") for name, texts in self.refs.items()}
+        object.__setattr__(self, "refs", _frozen(refs))
         object.__setattr__(self, "meta", _frozen(self.meta))
 
     def __len__(self) -> int:
@@ -99,7 +108,8 @@ class Output(_ByKey):
     docs: Mapping[str, tuple[str, ...]]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "docs", _frozen(self.docs))
+        docs = {doc: _segments(texts, f"system {self.system}, document {doc}") for doc, texts in self.docs.items()}
+        object.__setattr__(self, "docs", _frozen(docs))
 
     def _key(self) -> tuple[Hashable, ...]:
         return (self.system, tuple(self.docs.items()))
@@ -159,10 +169,12 @@ class Scores:
             return table
         if level == "corpus":
             return self.reduce(self.totals().sum(axis=0))[None, :]
-        raise ValueError(f"level is one of row, segment, doc, corpus; got {level!r}")
+        raise MetricError(f"there is no level {level!r}", next="a level is one of row, segment, doc, corpus")
 
     def at(self, level: Level, output: str | None = None) -> FloatArray:
         """(items,) the scores at a level: the main output, or the one named (``precision``, a category …)."""
+        if output is not None and output not in self.outputs:
+            raise MetricError(f"{self.metric} has no output {output!r}", next=f"it has {', '.join(self.outputs)}")
         column = 0 if output is None else self.outputs.index(output)
         return self.table(level)[:, column]
 
@@ -309,6 +321,14 @@ class Metric:
 
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit] | None:
         """How each request fits the model (tokenizer only), or None where nothing can be cut."""
+        return None
+
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]] | None:
+        """(side, exact tokens with «the scored ones» marked) of all a model reads for a request; None without one."""
+        return None
+
+    def seen(self, request: Request, run: Run) -> int | None:
+        """How many characters of the scored hypothesis the model reads; asked only where scored tokens were lost."""
         return None
 
     def survey(self, references: Iterable[View], run: Run) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Literal
 
 from wholetext.errors import AlignmentError, SpecError
@@ -30,8 +31,13 @@ class Sides:
 def glue_for(lang: str, joiner: Joiner) -> str:
     """What joins segments of a language: nothing for zh, ja and th, else a space."""
     if joiner == "auto":
-        return "" if lang.lower().replace("_", "-").split("-")[0] in UNSPACED else " "
+        return "" if _unspaced(lang) else " "
     return " " if joiner == "space" else ""
+
+
+@cache
+def _unspaced(lang: str) -> bool:
+    return lang.lower().replace("_", "-").split("-")[0] in UNSPACED
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,7 @@ class Context(Cut):
             parts = (*(stream[j] for j in before), segment, *(stream[j] for j in after))
             return View(parts, (len(before), len(before) + 1), glue)
 
-        streams = [lender.refs[name] for name in self._lenders(sides)] or [lent]
+        streams = [lender.refs[name] for name in self.borrowed(sides)] or [lent]
         hyps = tuple(around(hyp[i], stream, target) for stream in streams)
         return Request(
             hyp=hyps[:1] if len(set(hyps)) == 1 else hyps,
@@ -139,7 +145,7 @@ class Context(Cut):
         middle = min(start + many, size)  # neighbours there, as far as its text goes
         return range(start, middle), range(middle, min(middle + more, size))
 
-    def _lenders(self, sides: Sides) -> tuple[str, ...]:
+    def borrowed(self, sides: Sides) -> tuple[str, ...]:
         """Names of the references whose context the hypothesis borrows; none = its own."""
         if self.hyp == "own":
             return ()

@@ -69,6 +69,15 @@ def test_straight_from_files(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert code == 0 and "[+He+]" in out and "blonde(tagger=plain)" in out
 
 
+def test_another_view_and_one_of_two_references(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows of single segments are put together; spans belong to the references that were used."""
+    files = ["-t", str(folder / "one.txt"), "-r", f"first={folder}/one.txt", f"second={folder}/ref.txt", "-l", "de-en"]
+    _, out, _ = call(capsys, *files, "-m", "sentence:d-blonde(tagger=plain)", "--ref", "second", "--json")
+    got = json.loads(out)
+    assert got["reference"] == "second" and not any(segment["extra"] for segment in got["segments"])
+    assert [[span["text"] for span in segment["missing"]] for segment in got["segments"]] == [["She"], [], []]
+
+
 def test_another_metric_than_the_run_has_is_computed_now(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = "blonde(tagger=plain,profile=fixed)"
     code, out, _ = call(capsys, str(folder / "run"), "--system", "one", "--doc", "bad", "-m", spec)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from wholetext.cli.inputs import spread
 from wholetext.cli.main import main
+from wholetext.cli.tables import _scores
 from wholetext.demo import load
+from wholetext.errors import InputError
+from wholetext.evaluate import evaluate
+from wholetext.stats.compare import compare
 
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
@@ -206,7 +215,7 @@ def test_plan_shows_the_text_with_the_scored_part_marked(files: Path, capsys: py
     assert code == 0, err
     refs = (files / "ref.txt").read_text("utf-8").split("\n")
     assert f"{refs[0]} ┃ «{refs[1]}»" in out
-    assert "112 rows of 1 systems" in out
+    assert "112 rows of 1 system," in out
 
 
 def test_options_that_take_files_take_several() -> None:
@@ -250,3 +259,86 @@ def test_generated_pages_are_fresh() -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, str(root / "tools" / "make_docs.py"), "--check"])
     assert done.returncode == 0, "docs/cli.md or metrics/catalogue.json is out of date: run `make docs`"
+
+
+def test_what_is_wrong_is_told_before_scoring(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wholetext.engine.Engine.measure", lambda *_: pytest.fail("nothing should be measured"))
+    (tmp_path / "file").write_text("mine")
+    for wrong in (["--baseline", "nobody"], ["--alpha", "2"], ["--out", str(tmp_path / "file")], ["--device", "foo"]):
+        code, _, err = call(capsys, *arguments(files, "-m", "chrf", *wrong))
+        assert code == 2 and err.startswith("error:") and "→" in err, wrong
+
+
+def test_files_that_are_not_given_are_missed() -> None:
+    for argv in (["score", "-t", "-r", "ref.txt"], ["score", "-r"]):
+        with pytest.raises(InputError, match="without a file"):
+            spread(argv)
+    assert spread(["-t", "-", "b"]) == ["-t", "-", "-t", "b"]
+
+
+def test_faults_of_our_own_show_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("by nought")
+
+    monkeypatch.setattr("wholetext.cli.list.catalogue", broken)
+    code, _, err = call(capsys, "list")
+    assert code == 1 and "ZeroDivisionError: by nought" in err and "Traceback" not in err
+    monkeypatch.setenv("WHOLETEXT_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["list"])
+
+
+def test_an_interrupted_run_says_how_to_go_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wholetext.cli.list.catalogue", interrupted)
+    code, _, err = call(capsys, "list")
+    assert code == 130 and "finished rows are kept" in err
+
+
+def test_one_system_gets_no_marks_and_one_document_no_interval(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["-t", str(files / "coherent.txt"), "-r", str(files / "ref.txt")]
+    code, out, err = call(capsys, "score", *lines, "-m", "chrf")
+    assert code == 0, err
+    assert "±–" in out and "#1" not in out and "1 document, 112 segments. ±" in out
+
+
+def test_a_file_name_that_is_not_utf8_still_names_a_system(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/sy\xff.txt")
+    try:
+        shutil.copy(files / "coherent.txt", path)
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    code, out, err = call(capsys, "score", "-t", path, "-r", str(files / "ref.txt"), "-m", "chrf", "--out",
+                          str(tmp_path / "run"))
+    assert code == 0 and "sy\ufffd" in out, err
+
+
+def test_plan_repeats_what_the_reader_decided(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "plan", "-t", str(files / "coherent.txt"), "-r", str(files / "ref.txt"), "-m", "chrf")
+    assert code == 0 and "taken as one document" in err
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_no_number_is_cut_or_lost_on_a_narrow_terminal(width: int) -> None:
+    corpus, outputs = load("de-en")
+    outputs = (replace(outputs[0], system="a system with a very long name " * 3), *outputs[1:])
+    results = evaluate(corpus, outputs, ["chrf", "slide(size=3,step=1):bleu", "ter", "whole:chrf", "bleu"])
+    comparisons = [compare(scores, draws=100) for scores in results.scores.values()]
+    out = io.StringIO()
+    _scores(comparisons, Console(file=out, width=width, force_terminal=False))
+    assert all(len(line) <= width for line in out.getvalue().splitlines())
+    for comparison in comparisons:
+        for standing in comparison.standings:
+            assert f"{standing.score:.2f} ±" in out.getvalue()

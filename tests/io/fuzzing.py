@@ -1,7 +1,7 @@
 """Broken input files, made from valid ones by seed, and the one thing that must hold: a result or a WholetextError.
 
-    python tests/io/fuzzing.py 20000            readers only
-    python tests/io/fuzzing.py 20000 --score 5  every 5th also through `wholetext score`
+    python tests/io/fuzzing.py 0 20000      seeds 0 to 19999 through the readers
+    python tests/io/fuzzing.py 0 20000 5    every 5th also through `wholetext score`
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ def run(seeds: range, score_every: int = 0) -> Iterator[tuple[str, str]]:
 
 if __name__ == "__main__":
     outcomes: Counter[str] = Counter()
-    every = int(sys.argv[sys.argv.index("--score") + 1]) if "--score" in sys.argv else 0
-    for name, outcome in run(range(int(sys.argv[1])), every):
+    start, stop, every = (*map(int, sys.argv[1:]), 0)[:3]
+    for name, outcome in run(range(start, stop), every):
         if outcome not in ("read", "refused"):
             print(name, outcome, sep="\n")
             outcome = "crashed"

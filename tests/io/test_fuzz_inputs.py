@@ -23,4 +23,4 @@ def test_broken_files() -> None:
 
 @pytest.mark.slow
 def test_twenty_thousand_broken_files() -> None:
-    assert sum(outcomes(range(1500, 21_500), score_every=10).values()) == 20_000
+    assert sum(outcomes(range(1500, 21_500), score_every=4).values()) == 20_000

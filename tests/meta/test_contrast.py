@@ -351,8 +351,10 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     assert [one["all"]["accuracy"] for one in found["metrics"]] == [1.0, 0.5]
     assert found["mcnemar"][0]["only_first"] == 2 and found["mcnemar"][0]["p"] == 0.5
+    assert found["items"] == ["0", "1", "2", "3"] and found["metrics"][1]["margins"] == [1.0, -1.0, 1.0, -1.0]
     with pytest.raises(SystemExit):
-        main(asked)
+        main([*asked, "--out", str(tmp_path / "run")])
+    assert json.loads((tmp_path / "run" / "contrast.json").read_text("utf-8")) == found
     shown = capsys.readouterr().out
     assert "100.0 [51.0, 100.0]" in shown and "McNemar" in shown
     with pytest.raises(SystemExit) as done:

@@ -94,3 +94,11 @@ def test_document_scores_as_the_paper_defines_them(case: dict[str, Any]) -> None
 
 def one(text: str) -> View:
     return View((text,), (0, 1))
+
+
+def test_byte_level_vocabularies_see_a_space_before_the_first_word() -> None:
+    wanted = oracle("extra/expected.json")["bertscore"]
+    lines = TEXTS["en-de"]
+    pairs = [*zip(lines["hyp"][:8], lines["ref"][:8]), (" spaced  out ", "spaced out")]
+    asked = [Request((one(hyp),), None, (one(ref),)) for hyp, ref in pairs]
+    close(scores(BertScore(str(ORACLE / "extra" / "tiny-roberta"), layer=wanted["layer"], **COMPAT), asked), wanted)

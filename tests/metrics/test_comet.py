@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
 import pytest
-from neural_texts import cut, oracle, texts, with_tokenizers
+from neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 
 from wholetext.engine import Engine
 from wholetext.metrics.comet import Comet
@@ -143,3 +144,11 @@ def test_edge_cases(tiny: Path, request: pytest.FixtureRequest) -> None:
 
 def one(text: str) -> View:
     return View((text,), (0, 1))
+
+
+@pytest.mark.parametrize("name", oracle("extra/expected.json")["comet"])
+def test_rembert_and_multilingual_minilm(name: str, tmp_path: Path) -> None:
+    copytree(ORACLE / "extra", tmp_path / "models")
+    copytree(ORACLE / "models" / "tiny-xlmr", tmp_path / "models" / "xlm-roberta-base")  # MiniLM's vocabulary
+    lines = {side: TEXTS["en-de"][side][:8] for side in ("src", "hyp", "ref", "doc")}
+    close(scores(Comet(str(tmp_path / "models" / name)), cut(lines)), oracle("extra/expected.json")["comet"][name])

@@ -53,6 +53,14 @@ def test_documents_needed_by_the_formula():
     assert hint.documents == 50
 
 
+def test_a_difference_next_to_nothing_needs_countless_documents():
+    def reduce(totals):  # scores of 1e-200 and 3e-200 whose influence is huge
+        return np.where(totals[..., 1] == 2.0, totals[..., 0] * 1e-200, totals[..., 0])
+
+    a, b = plain(np.array([1.0, 0.0])), plain(np.array([1.0, 2.0]))
+    assert power(a, b, reduce).needed == np.inf
+
+
 def test_a_t_test_on_that_many_documents_has_that_power():
     """The promise itself: draw the needed number of documents many times and count how often they separate."""
     from scipy.stats import ttest_1samp
@@ -85,3 +93,4 @@ def test_few_documents_are_called_few():
     assert "smallest possible p is 0.0625" in few_documents(5)  # 2 / 2⁵
     assert "significant" not in few_documents(6)
     assert few_documents(1).startswith("1 document only")
+    assert "over 435 comparisons" in few_documents(8, 0.05, 435) and "significant" not in few_documents(8, 0.05, 1)

@@ -82,6 +82,15 @@ def test_only_the_needed_components_are_loaded() -> None:
     assert light.id.endswith("[entity,tag]")
 
 
+def test_a_pipeline_in_a_folder_is_named_by_its_content(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    spacy.blank("en").to_disk(tmp_path / "mine")
+    analyser = analyser_for("en", f"spacy/{tmp_path}/mine", frozenset())
+    assert [token.text for token in analyser.run(["He left."])[0].tokens] == ["He", "left", "."]
+    (tmp_path / "mine" / "more.txt").write_text("x")
+    assert analyser_for("en", f"spacy/{tmp_path}/mine", frozenset()).id != analyser.id
+
+
 def test_several_processes_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     analyser, _ = made("spacy-en")
     texts = [f"Ann met Bob {i} times in Rome." for i in range(150)]
@@ -135,6 +144,15 @@ def test_a_missing_tagger_is_told_with_its_pip_line(lang: str, extra: str, monke
     monkeypatch.setattr(module, "AUTO", ())
     with pytest.raises(MissingExtra, match=rf"pip install 'wholetext\[{extra}\]'"):
         analyser_for(lang)
+
+
+def test_lemmas_alone_do_not_stand_in_for_a_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
+    made("simplemma-es")
+    monkeypatch.setattr(module, "AUTO", ("simplemma",))
+    with pytest.raises(MissingExtra, match=r"wholetext\[en\]"):
+        analyser_for("en", layers=frozenset({"tag", "entity"}))
+    assert analyser_for("en", layers=frozenset({"lemma"})).id.startswith("simplemma/en")
+    assert analyser_for("es", layers=frozenset({"tag", "entity"})).id.startswith("simplemma/es")
 
 
 def test_faults_in_the_choice() -> None:

@@ -103,6 +103,13 @@ class CrossEncoder:
         linear.bias = torch.nn.Parameter(bias.float(), requires_grad=False)
         return linear.to(self.model.encoder.device)
 
+    def seen(self, request: Request) -> int:
+        """How many characters of the hypothesis the sequence holds."""
+        layout = self.layout(request)
+        ends = [end for _, end in self.model.tokenizer.offsets(request.hyp[0].text)]
+        kept = min(layout.stop - layout.start, len(ends))
+        return ends[kept - 1] if kept else 0
+
     def spans(self, request: Request, labels: FloatArray) -> list[dict[str, Any]]:
         """Error spans of the hypothesis: runs of tokens whose likeliest label is an error, named after the first.
 

@@ -24,7 +24,7 @@ KINDS: Mapping[str, str] = {
 ENCODERS: Mapping[str, tuple[str, bool]] = {
     "XLM-RoBERTa": ("XLMRobertaTokenizerFast", False), "XLM-RoBERTa-XL": ("XLMRobertaTokenizerFast", False),
     "MiniLM": ("XLMRobertaTokenizerFast", False), "BERT": ("BertTokenizerFast", True),
-    "RemBERT": ("RemBertTokenizerFast", True),
+    "RemBERT": ("RemBertTokenizerFast", False),  # it has token types, but COMET never passes them on
 }  # fmt: skip
 # what COMET's own classes take for granted where hparams.yaml is silent
 _UNSAID: Mapping[str, Mapping[str, Any]] = {

@@ -67,6 +67,12 @@ class Tokenizer:
         """Ids as the pieces a reader can look at."""
         return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
 
+    def marked(self, layout: Layout) -> str:
+        """The tokens of a sequence for a reader, «the scored ones» between marks."""
+        tokens = self.tokens(layout.ids)
+        scored = f"«{' '.join(tokens[layout.start : layout.stop])}»"
+        return " ".join([*tokens[: layout.start], scored, *tokens[layout.stop :]])
+
     def parts(self, view: View, strip: bool = False) -> Parts:
         """The ids of a view part by part; the scored segments are one text."""
         return Parts(
@@ -79,6 +85,18 @@ class Tokenizer:
         """The sequence the model sees for a view."""
         limit = reading.limit or self.limit
         return lay_out(self.parts(view, reading.strip), self.markers, limit, reading.truncation)
+
+    def seen(self, view: View, reading: Reading) -> int | None:
+        """How many characters of the scored text the sequence holds; None where the tokenizer cannot tell."""
+        if self._core is None:
+            return None
+        text, lead = view.text, 0
+        if reading.strip:
+            lead = len(text) - len(text.lstrip())
+            text, lead = (f" {text.strip()}", lead - 1) if self.spaced else (text.strip(), lead)
+        ends = [end for _, end in self.offsets(text)]
+        kept = len(ends) - self.layout(view, reading).fit.lost_focus
+        return max(0, ends[kept - 1] + lead) if kept > 0 else 0
 
     @property
     def positions(self) -> int:

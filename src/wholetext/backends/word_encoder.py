@@ -22,7 +22,8 @@ from wholetext.types import Fit, IntArray
 TooLong = Literal["window", "error", "truncate"]
 Vectors = NDArray[np.float32]
 _TOKENS = 4096  # padded tokens per forward pass
-_MEMO_BYTES = 256 << 20
+_MEMO_BYTES = 256 << 20  # of vectors that are kept
+_WORDS = 500_000  # whose pieces are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class WordEncoder:
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
         """The word pieces of each word; a word of which nothing is left is one unknown piece."""
+        if len(self._pieces) > _WORDS:
+            self._pieces.clear()
         new = [word for word in dict.fromkeys(words) if word not in self._pieces]
         if new:
             space = " " if self._encoder.tokenizer.spaced else ""

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from wholetext.cli.inputs import warn
+
 app = typer.Typer(help="See or clear what is kept between runs.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -16,7 +18,9 @@ def info(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
 
     from wholetext.cache import Cache
 
-    found = Cache().info()
+    cache = Cache()
+    found = cache.info()
+    warn(cache.notes)
     if json_:
         print(json.dumps({"path": str(found.path), "bytes": found.bytes, "counts": dict(found.counts)}))
         return
@@ -31,5 +35,12 @@ def clear(
 ) -> None:
     """Drop what the cache holds; scores are simply computed again."""
     from wholetext.cache import Cache
+    from wholetext.errors import CacheError, did_you_mean
 
-    print(f"dropped {Cache().clear(kind)} values")
+    cache = Cache()
+    kinds = list(cache.info().counts)
+    if kind is not None and kind not in kinds:
+        raise CacheError(f"the cache holds nothing of kind {kind!r}", where=str(cache.path),
+                         next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}")
+    print(f"dropped {cache.clear(kind)} values")
+    warn(cache.notes)

@@ -43,6 +43,6 @@ def compare(
         for spec in chosen
     ]
     notes = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
-    render(results, comparisons, format, list(notes))
+    render(results, comparisons, format, [*results.warnings, *notes])
     if format == "table":
         pairs(comparisons)

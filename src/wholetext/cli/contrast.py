@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,6 +26,7 @@ SplitBy = Annotated[
     Literal["distance", "flag"], typer.Option("--split", help="What tells intra from inter: distance 0, or the flag.")
 ]
 Format = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="How to print.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Write contrast.json into this folder.")]
 
 
 def contrast(
@@ -39,6 +40,7 @@ def contrast(
     reader: ReaderName = "auto",
     split: SplitBy = "distance",
     format: Format = "table",
+    out: Out = None,
     no_cache: NoCache = False,
     device: Device = "auto",
     dtype: Dtype = "fp32",
@@ -50,6 +52,7 @@ def contrast(
     from wholetext.io.assembly import pair
     from wholetext.meta.contrast import compare, decide, given_scores, read
     from wholetext.meta.contrast.items import Wanted
+    from wholetext.meta.contrast.store import as_json, write
 
     if not metric and not scores:
         raise InputError("nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)")
@@ -63,28 +66,13 @@ def contrast(
     for one in found:
         inputs.warn(one.warnings)
     tests = [compare(first, second) for first, second in combinations(found, 2)]
+    content = as_json(found, tests, split)
+    if out is not None:
+        write(out, content)
     if format == "json":
-        print(json.dumps(_plain(found, tests, split), ensure_ascii=False, indent=1))
+        print(json.dumps(content, ensure_ascii=False, indent=1))
     else:
         _table(found, tests, split)
-
-
-def _plain(found: list[Decisions], tests: list[Comparison], split: Literal["distance", "flag"]) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from wholetext.meta.contrast import groups, overall
-
-    def row(one: Accuracy) -> dict[str, Any]:
-        return {**asdict(one), "accuracy": one.accuracy}
-
-    first = found[0].set
-    return {
-        "set": first.name, "langs": list(first.langs), "items": len(first),
-        "metrics": [{"metric": one.metric, "all": row(overall(one)),
-                     "groups": {kind: [row(part) for part in parts] for kind, parts in groups(one, split).items()}}
-                    for one in found],
-        "mcnemar": [asdict(test) for test in tests],
-    }
 
 
 def _table(found: list[Decisions], tests: list[Comparison], split: Literal["distance", "flag"]) -> None:

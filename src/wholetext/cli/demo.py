@@ -1,4 +1,4 @@
-"""`wholetext demo`: the main job on bundled documents, from texts to table."""
+"""`wholetext demo`: the main job on bundled documents, from texts to table and report."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", help="Where the run folder goes.")] = Path("demo-run"),
 ) -> None:
     """Score the bundled documents with every kind of metric that is installed here."""
+    from wholetext.cli.report import write_beside
     from wholetext.demo import load
     from wholetext.evaluate import Options
     from wholetext.io import Loaded
@@ -35,3 +36,4 @@ def demo(
     shown = options.Presentation(out, "table", None, {}, quiet=False)
     options.run(Loaded(corpus, outputs, ()), metric or default_metrics(), Options(), shown)
     print(f"\nrun folder: {out}/   next: wholetext compare {out} --baseline {outputs[0].system}")
+    write_beside(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,7 +48,9 @@ def explain(
         results = open_run(input)
     else:
         chosen = inputs.Chosen(langs, reader=reader)
-        results = _texts(inputs.load(input, (sources, translations, references, docs), chosen))
+        loaded = inputs.load(input, (sources, translations, references, docs), chosen)
+        inputs.warn(loaded.warnings)
+        results = _texts(loaded)
     found = Explained(results, metric, system, doc, ref)
     if json_:
         print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
@@ -82,18 +85,24 @@ class Explained:
         self.scores = self._scores(doc)
         self.doc = doc or self._lowest()
         place = ids.index(self.doc)
-        refs = results.corpus.references
-        self.ref = _choose("reference", ref or refs[0] if refs else None, refs)
+        refs = self.scores.signature["refs"].split(",")  # those that were used, in the order of the spans
+        self.ref = _choose("reference", ref or refs[0], refs)
         output = next(one for one in results.outputs if one.system == self.system)
-        row = self.scores.rows.of(self.scores.rows.docs.index(self.doc)).start
-        detail = self.scores.details[row] if self.scores.details else None
-        if not detail or "blonde" not in detail:
-            from wholetext.errors import MetricError
-
-            raise MetricError(f"{self.spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
         texts = output.docs[self.doc], results.corpus.docs[place].refs[self.ref]
-        self.segments: tuple[Compared, ...] = compared(detail, *texts, which=refs.index(self.ref))
-        self.reason: str = detail.get("reason", "")
+        details = self._details()
+        self.segments: tuple[Compared, ...] = compared(details, *texts, which=refs.index(self.ref))
+        self.reason: str = next((detail["reason"] for _, detail in details if "reason" in detail), "")
+
+    def _details(self) -> list[tuple[int, Mapping[str, Any]]]:
+        """(first segment, detail) of each row of the document."""
+        from wholetext.errors import MetricError
+
+        rows = self.scores.rows
+        own = rows.of(rows.docs.index(self.doc))
+        details = [(int(rows.start[own.start + i]), one or {}) for i, one in enumerate(self.scores.details[own])]
+        if not all("blonde" in detail for _, detail in details) or not details:
+            raise MetricError(f"{self.spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
+        return details
 
     def _scores(self, doc: str | None) -> Scores:
         """From the run where it has the metric, else computed now, for no more than is asked."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wholetext.errors import InputError
+
 if TYPE_CHECKING:
     from wholetext.io import Loaded
 
@@ -37,8 +39,10 @@ def spread(argv: list[str]) -> list[str]:
     """``-t a b`` → ``-t a -t b``: options that take files take as many as follow."""
     out: list[str] = []
     current = ""
-    for word in argv:
+    for word, following in zip(argv, [*argv[1:], "--"]):
         if word in SPREAD:
+            if following.startswith("-") and following != "-":
+                raise InputError(f"{word} is given without a file", next=f"write {word} FILE …, or leave it out")
             current = word
         elif word.startswith("-") and word != "-":
             current = ""
@@ -65,7 +69,6 @@ def load(
     chosen: Chosen, test_set: str | None = None,
 ) -> Loaded:
     """Read what the options name: one file or folder or a test set (with further outputs, -t), or parallel files."""
-    from wholetext.errors import InputError
     from wholetext.io import LineFiles, read
 
     sources, translations, references, docs = files

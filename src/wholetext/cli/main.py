@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated
@@ -15,6 +16,7 @@ from wholetext.errors import WholetextError
 VERBS = {
     "score": "wholetext.cli.score",
     "compare": "wholetext.cli.compare",
+    "report": "wholetext.cli.report",
     "meta": "wholetext.cli.meta",
     "paragraphs": "wholetext.cli.paragraphs",
     "explain": "wholetext.cli.explain",
@@ -29,6 +31,9 @@ VERBS = {
     "cache": "wholetext.cli.cache",
     "demo": "wholetext.cli.demo",
 }
+
+
+INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 
 def _version(wanted: bool) -> None:
@@ -69,9 +74,12 @@ def build() -> typer.Typer:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Entry point: run, and turn every deliberate error into a message on stderr and exit code 2."""
+    """Entry point: run, and turn every error into a message on stderr (exit code 2; 1 for a fault of our own)."""
     from wholetext.cli.inputs import spread
 
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that is not UTF-8 gets ? for ±, not a fault
+            stream.reconfigure(errors="replace")
     try:
         build()(spread(sys.argv[1:] if argv is None else argv))
     except WholetextError as fault:
@@ -80,9 +88,16 @@ def main(argv: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of a pipe went away: nothing to say
         sys.stderr.close()
         raise SystemExit(0) from None
-    except KeyboardInterrupt:
-        print("interrupted: finished rows are kept, run the same command to go on", file=sys.stderr)
-        raise SystemExit(130) from None
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:
+            print("interrupted: finished rows are kept, run the same command to go on", file=sys.stderr)
+        raise
+    except Exception as fault:
+        if os.environ.get("WHOLETEXT_DEBUG"):
+            raise
+        print(f"error: wholetext failed unexpectedly: {type(fault).__name__}: {fault}\n"
+              "  → please report it; with WHOLETEXT_DEBUG=1 the same command shows where it happened", file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 if __name__ == "__main__":

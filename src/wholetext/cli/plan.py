@@ -19,23 +19,27 @@ def plan(
     langs: inputs.Langs = None,
     test_set: inputs.TestSet = None,
     reader: inputs.Reader = None,
+    system: inputs.Systems = None,
+    ref: inputs.RefNames = None,
     show: Annotated[int, typer.Option("--show", min=0, help="How many rows to print in full.")] = 2,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Show rows, distinct inputs, what would be cut, and the exact text of the first rows."""
     import json
 
+    from wholetext.cli.tables import count
     from wholetext.plan import make_plan
 
-    chosen = inputs.Chosen(langs, reader=reader)
+    chosen = inputs.Chosen(langs, system, ref, reader)
     loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
+    inputs.warn(loaded.warnings)
     plans = [make_plan(loaded.corpus, loaded.outputs, text, show=show) for text in metric]
     if json_:
         print(json.dumps([one.as_json() for one in plans], ensure_ascii=False, indent=1))
         return
     for one in plans:
         print(one.spec)
-        print(f"  {one.rows} rows of {one.systems} systems, {one.distinct} distinct requests, "
+        print(f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, {one.distinct} distinct requests, "
               f"{one.dropped} of {one.segments} segments in no row")
         if one.tokens is not None:
             print(f"  {one.tokens} tokens; {one.lost_context} rows would lose context, {one.lost_focus} scored text")

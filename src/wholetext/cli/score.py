@@ -101,6 +101,7 @@ def run(loaded: Any, metrics: list[str], options: Options, shown: Presentation) 
     from wholetext.results import write_run
     from wholetext.stats.compare import compare
 
+    refuse_early(shown, [output.system for output in loaded.outputs])
     with progress_bar(shown.quiet) as progress:
         results = evaluate(loaded.corpus, loaded.outputs, metrics, replace(options, progress=progress))
     results = replace(results, warnings=(*loaded.warnings, *results.warnings))
@@ -109,6 +110,21 @@ def run(loaded: Any, metrics: list[str], options: Options, shown: Presentation) 
     comparisons = [compare(scores, shown.baseline, **shown.significance) for scores in results.scores.values()]
     tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
     render(results, comparisons, shown.format, [*results.warnings, *tested])
+
+
+def refuse_early(shown: Presentation, systems: list[str]) -> None:
+    """Tell now what would otherwise be told after hours of scoring."""
+    from wholetext.errors import InputError, did_you_mean
+    from wholetext.results import fresh_folder
+
+    if shown.baseline is not None and shown.baseline not in systems:
+        near = did_you_mean(shown.baseline, systems) or f"the systems are {', '.join(systems)}"
+        raise InputError(f"there is no system {shown.baseline!r} to compare with", next=near)
+    alpha = shown.significance.get("alpha", 0.05)
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
+    if shown.out is not None:
+        fresh_folder(shown.out).rmdir()
 
 
 class progress_bar:

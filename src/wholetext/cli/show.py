@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import typing
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from wholetext.spec import Value
 
 
 def show(name: Annotated[str, typer.Argument(help="A metric, view, alias or whole spec string.")]) -> None:
     """Explain a metric, a view or a spec string."""
-    from wholetext.registry import ALIASES, parameters, scorer
+    from wholetext.registry import ALIASES, arguments, parameters, scorer
+    from wholetext.spec import Call
     from wholetext.views import VIEWS
 
     if name in VIEWS:
         kind: type = VIEWS[name]
+        given: Mapping[str, Value] = {}
         print(f"view {name}\n\n{_clean(kind)}")
     else:
         found = scorer(name)
@@ -29,10 +35,12 @@ def show(name: Annotated[str, typer.Argument(help="A metric, view, alias or whol
         better = "higher is better" if metric.higher_is_better else "lower is better"
         print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
         print(f"outputs    {', '.join(metric.outputs)}")
-        print(f"view       {found.view.name} (put another before it: context(prev=2):{metric.name})")
+        view = Call(found.view.name, arguments(found.view))
+        print(f"view       {view} (put another before it: context(prev=2):{metric.name})")
+        given = arguments(metric)
     print("parameters")
     for key, (hint, default) in parameters(kind).items():
-        print(f"  {key:<16} {default!s:<10} {_hint(hint)}")
+        print(f"  {key:<16} {given.get(key, default)!s:<10} {_hint(hint)}")
 
 
 def _clean(kind: type) -> str:

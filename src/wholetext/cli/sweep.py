@@ -64,6 +64,7 @@ def sweep(
 
     from wholetext.cli.score import progress_bar
     from wholetext.evaluate import Options
+    from wholetext.results import fresh_folder
     from wholetext.sweep import HYP, SOURCE, Axes
     from wholetext.sweep import sweep as run
 
@@ -73,6 +74,8 @@ def sweep(
     axes = Axes(context=context, hyp=tuple(hyp or HYP), source=tuple(source or SOURCE), window=window,
                 step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
     options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    if out is not None:
+        fresh_folder(out).rmdir()  # a folder that cannot be written is told now, not after scoring
     with progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
     if out is not None:

@@ -48,27 +48,17 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]) -> None:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     wide = Console()
     console = wide if wide.is_terminal else Console(width=max(80, 24 * (len(comparisons) + 1)))
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("system", no_wrap=True)
-    for comparison in comparisons:
-        table.add_column(Text(f"{comparison.metric} {arrow(comparison)}"), justify="right", overflow="fold")
-    for system in order(comparisons):
-        cells = [_cell(comparison[system], digits(comparison)) for comparison in comparisons]
-        table.add_row(Text(system), *cells)
-    console.print(table)
+    _scores(comparisons, console)
     first = comparisons[0]
     corpus = results.corpus
     segments = sum(len(doc) for doc in corpus.docs)
-    against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
-    console.print(Text(
-        f"\n{len(corpus)} documents, {segments} segments, {'-'.join(corpus.langs)}. ± is a 95 % interval; "
-        f"{MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
-        "Holm-corrected; #n is the rank cluster.", style="dim"))
+    langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
+                       f"{_legend(comparisons)}.", style="dim"))
     console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
     for comparison in comparisons:
         signature = results.scores[comparison.metric][comparison.baseline].signature
@@ -77,18 +67,62 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
         console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
 
 
+def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
+    """Systems x metrics; metrics that have no room beside one another go one block under another, none is cut."""
+    from rich.table import Table
+    from rich.text import Text
+
+    systems = order(comparisons)
+    cells = [[_cell(each[system], digits(each), len(systems)) for system in systems] for each in comparisons]
+    names = min(max(Text(system).cell_len for system in [*systems, "system"]), max(12, console.width // 2))
+    heads = [Text(f"{each.metric} {arrow(each)}") for each in comparisons]
+    needs = [max(*(cell.cell_len for cell in column), min(head.cell_len, 24)) for column, head in zip(cells, heads)]
+    begin = 0
+    while begin < len(needs):
+        end, room = begin + 1, console.width - names - 2 - needs[begin]
+        while end < len(needs) and needs[end] + 2 <= room:
+            room -= needs[end] + 2
+            end += 1
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("system", overflow="fold", min_width=names, max_width=names)
+        for head, need in zip(heads[begin:end], needs[begin:end]):
+            table.add_column(head, justify="right", overflow="fold", min_width=need)
+        for row, system in enumerate(systems):
+            table.add_row(Text(system), *(column[row] for column in cells[begin:end]))
+        console.print(*([""] if begin else []), table, sep="\n")
+        begin = end
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _legend(comparisons: Sequence[Comparison]) -> str:
+    """What the marks behind the scores mean; there are none where there is one system."""
+    first = comparisons[0]
+    if len(first.standings) == 1:
+        return ""
+    against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
+    return (f"; {MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
+            "Holm-corrected; #n is the rank cluster")
+
+
 def pairs(comparisons: Sequence[Comparison]) -> None:
     """One line per system and metric: its difference to the baseline, and what it would take to settle it."""
     for comparison in comparisons:
         places = digits(comparison)
+        if len(comparison.standings) == 1:
+            continue
+        wide = max(len(s.system) for s in comparison.standings)
         print(f"\n{comparison.metric} {arrow(comparison)}  against {comparison.baseline}")
         for s in comparison.standings:
             if s.verdict == "baseline":
                 continue
             low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
-            tested = f"p {s.p:.4f}, Holm {s.p_holm:.4f}"
-            line = f"  {s.system:<20} {s.delta:+.{places}f} [{low}, {high}]  {tested}  {s.verdict}"
-            print(line + _hint(s))
+            tested = f"p {number(s.p, 4)}, Holm {number(s.p_holm, 4)}"
+            delta = number(s.delta, places)
+            signed = f"+{delta}" if s.delta >= 0 else delta
+            print(f"  {s.system:<{wide}} {signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
 
 
 def _hint(standing: Standing) -> str:
@@ -101,13 +135,14 @@ def _hint(standing: Standing) -> str:
     return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
 
 
-def _cell(standing: Standing, places: int) -> Any:
+def _cell(standing: Standing, places: int, systems: int) -> Any:
     from rich.text import Text
 
     rank = "" if standing.rank is None else f"#{standing.rank}"
     half = (standing.interval.high - standing.interval.low) / 2
-    text = Text(f"{number(standing.score, places)} ±{number(half, places)} {MARKS[standing.verdict]}{rank}")
-    if standing.rank == 1:
+    marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
+    text = Text(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
+    if standing.rank == 1 and systems > 1:
         text.stylize("bold green")
     return text
 
@@ -155,7 +190,8 @@ def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
 
 
 def _latex(comparisons: Sequence[Comparison]) -> str:
-    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
+    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
     arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
     head = " & ".join(["System", *(f"{c.metric.translate(escape)} {arrows[arrow(c)]}" for c in comparisons)])
     lines = [r"\begin{tabular}{l" + "r" * len(comparisons) + "}", r"\toprule", head + r" \\", r"\midrule"]

@@ -37,6 +37,8 @@ def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
     pairs = [entry if isinstance(entry, tuple) else (stem(entry), entry) for entry in files]
     made: dict[str, FilePath] = {}
     for name, path in pairs:
+        if not name.strip():
+            raise InputError("a system or reference needs a name", where=shown(path), next="write NAME=FILE, or FILE")
         if name in made and numbered and not any(isinstance(entry, tuple) for entry in files):
             return {f"{numbered}{i}": path for i, (_, path) in enumerate(pairs)}
         if name in made:

@@ -78,7 +78,7 @@ def stem(path: FilePath) -> str:
     """A system's or reference's name from its file: ``out/sysA.txt.gz`` → ``sysA`` (``GPT-4.1`` keeps its dot)."""
     if path == "-":
         return "stdin"
-    name = Path(path).name
+    name = os.fsencode(Path(path).name).decode("utf-8", "replace")  # a name need not be UTF-8, but a system's must
     name = name.removesuffix(".gz")
     front, dot, extension = name.rpartition(".")
     return front if dot and front and extension.isalpha() and len(extension) <= 5 else name

@@ -39,11 +39,14 @@ class Compared:
 
 
 def compared(
-    detail: Mapping[str, Any], hyp: Sequence[str], ref: Sequence[str], which: int = 0
+    details: Sequence[tuple[int, Mapping[str, Any]]], hyp: Sequence[str], ref: Sequence[str], which: int = 0
 ) -> tuple[Compared, ...]:
-    """The segments of a document from the detail that ``measure`` left; ``which`` is the reference's place."""
-    spans = detail["blonde"]
-    ours, theirs = spans["hyp"], spans["refs"][which] if which < len(spans["refs"]) else []
+    """The segments of a document from the details that ``measure`` left, each with the first segment of its row.
+
+    ``which`` is the place of the reference among those that were used.
+    """
+    ours = [[start + row[0], *row[1:]] for start, detail in details for row in detail["blonde"]["hyp"]]
+    theirs = [[start + row[0], *row[1:]] for start, detail in details for row in detail["blonde"]["refs"][which]]
     return tuple(
         Compared(
             number=i + 1, hyp=hyp[i] if i < len(hyp) else "", ref=ref[i] if i < len(ref) else "",

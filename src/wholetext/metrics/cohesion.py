@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from wholetext.text import wordnet
 from wholetext.text.grids import Grid, Weighting, adjacency_blocks, clusters, grid
 from wholetext.text.readings import Reading
 from wholetext.text.vectors import StaticVectors, available, identity
-from wholetext.types import FloatArray, Request, Run, Side, mean_stats
+from wholetext.types import FloatArray, Request, Run, mean_stats
 
 Items = Literal["auto", "wordnet", "vectors", "lemma"]
 INFINITE = float("inf")
@@ -70,7 +70,7 @@ def reiteration(items: Sequence[str]) -> float:
 class CohesionMetric(FocusMetric):
     """A number per text, from its reading alone."""
 
-    needs: ClassVar[frozenset[Side]] = frozenset({"hyp"})  # type: ignore[misc]
+    needs = frozenset({"hyp"})
     range = (0.0, INFINITE)
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:

@@ -70,6 +70,13 @@ class Comet(Metric):
     def facts(self) -> Mapping[str, str]:
         return {"several_refs": "mean"}
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        model = self._model(run)
+        if self._crossed:
+            cross = CrossEncoder(model, self.limit)
+            return min(cross.seen(one) for one in _passes(request, self.qe))
+        return model.tokenizer.seen(request.hyp[0], self._vectors(model).reading)
+
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
         if not requests:
             return []
@@ -80,6 +87,16 @@ class Comet(Metric):
             return [max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens)) for fits in passes]
         vectors = self._vectors(model)
         return [together(map(vectors.fit, dict.fromkeys(v for row in self._rows(r) for v in row))) for r in requests]
+
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+        model = self._model(run)
+        marked = model.tokenizer.marked
+        if self._crossed:
+            cross = CrossEncoder(model, self.limit)
+            return [(_name(one), marked(cross.layout(one))) for one in _passes(request, self.qe)]
+        vectors = self._vectors(model)
+        return [(side, marked(vectors.layout(view)))
+                for row in self._rows(request) for side, view in zip(("hyp", "src", "ref"), row)]  # fmt: skip
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         model = self._model(run)
@@ -144,9 +161,10 @@ class Comet(Metric):
 
     def _combine(self, passes: Sequence[tuple[Request, Judged]], cross: CrossEncoder) -> tuple[float, dict[str, Any]]:
         """The score of one reference's passes, and what it is made of."""
-        names = ["+".join(side for side, there in (("src", one.src), ("ref", one.refs)) if there) for one, _ in passes]
         raw = [judged.score for _, judged in passes]
-        facts: dict[str, Any] = {"passes": dict(zip(names, raw))} if len(raw) > 1 else {}
+        facts: dict[str, Any] = {}
+        if len(raw) > 1:
+            facts["passes"] = {_name(one): score for (one, _), score in zip(passes, raw)}
         if self.kind != "xcomet" and passes[0][1].labels is None:
             return float(np.mean(raw)), facts
         weights = SPAN_WEIGHTS if len(passes) == 3 else (1.0,)
@@ -167,6 +185,11 @@ class Comet(Metric):
 
     def _key(self, run: Run) -> tuple[str, ...]:
         return ("comet", self.model, self.revision, run.device, run.dtype)
+
+
+def _name(one: Request) -> str:
+    """What a pass reads beside the hypothesis."""
+    return "+".join(side for side, there in (("src", one.src), ("ref", one.refs)) if there)
 
 
 def _passes(request: Request, qe: bool) -> Iterator[Request]:

@@ -36,10 +36,12 @@ class Mover(TokenMetric):
 
 
 def _pair(hyp: Tokens, ref: Tokens, weigh: Weights) -> float:
+    from scipy.spatial.distance import cdist
+
     if not hyp.scored.any() or not ref.scored.any():
         return 0.0
-    similar = hyp.vectors.astype(np.float64) @ ref.vectors.T.astype(np.float64)  # (hyp tokens, ref tokens)
-    cost = np.sqrt(np.maximum(0.0, 2.0 - 2.0 * similar))
+    # from differences: from products, rounding would be magnified where tokens are alike
+    cost: FloatArray = cdist(hyp.vectors, ref.vectors)  # (hyp tokens, ref tokens)
     here, there = weigh(hyp.ids), weigh(ref.ids)
     if here.sum() <= 0 or there.sum() <= 0:
         return float("nan")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,11 +21,18 @@ class Rouge(Metric):
     kind: Literal["1", "2", "L", "Lsum"] = "L"
     stem: bool = False
 
+    def facts(self) -> Mapping[str, str]:
+        from importlib.metadata import version
+
+        return {"rouge-score": version("rouge-score"), "several_refs": "best f1"}
+
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         from rouge_score.rouge_scorer import RougeScorer
 
         name = f"rouge{self.kind}"
         scorer = RougeScorer([name], use_stemmer=self.stem)
+        if any(char.isalpha() and not char.isascii() for request in requests for char in request.hyp[0].text):
+            run.warn("rouge: rouge-score reads the letters a–z and digits alone and drops all others")
         between = "\n" if self.kind == "Lsum" else None  # Lsum reads one sentence per line
         rows = []
         for request in requests:

@@ -13,6 +13,7 @@ from wholetext.backends.embeddings import Embeddings
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import FILES, Reading
+from wholetext.errors import MetricError
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
 
 ENGLISH, OTHERS, ACROSS = (f"sentence-transformers/{name}" for name in (
@@ -47,11 +48,20 @@ class Sbert(Metric):
     def facts(self) -> Mapping[str, str]:
         return {"several_refs": "max"}
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        backend = self._backend(run)
+        return backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
+
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
         backend = self._backend(run) if requests else None
         if backend is None:
             return []
         return [together(map(backend.fit, dict.fromkeys(v for pair in self._pairs(r) for v in pair))) for r in requests]
+
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+        backend = self._backend(run)
+        return [(side, backend.encoder.tokenizer.marked(backend.layout(view)))
+                for pair in self._pairs(request) for side, view in zip(("hyp", self.against), pair)]  # fmt: skip
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         pairs = [self._pairs(request) for request in requests]
@@ -73,6 +83,9 @@ def default_model(lang: str, against: str) -> str:
     """For English the embedded MiniLM where it is installed; a multilingual model for others and across languages."""
     if against == "src":
         return ACROSS
+    if not lang:
+        raise MetricError("the model is chosen by the target language, and that is not known",
+                          next="say it with -l (de-en, say), or name a model: sbert@minilm for English")
     if lang.lower().replace("_", "-").split("-")[0] == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH
     return OTHERS

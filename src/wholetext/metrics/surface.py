@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError, MissingExtra
+from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
 from wholetext.text.ngrams import blocks, characters, overlap, words
 from wholetext.types import FloatArray, Metric, Request, Run
 
@@ -17,6 +17,7 @@ Tokenizer = Literal[
     "auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "spm", "flores101", "flores200", "spBLEU-1K"
 ]
 _SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.0, "add-k": 1.0}
+_SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
 _BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 
 
@@ -67,10 +68,20 @@ class Bleu(Surface):
     smooth_value: float | None = None
     effective_order: Literal["rows", "always", "never"] = "rows"  # sentence BLEU stops at the longest n-gram there is
 
+    def __post_init__(self) -> None:
+        if self.smooth_value is not None and self.smooth_value < 0:
+            raise SpecError(f"bleu(smooth_value={self.smooth_value}) cannot be negative")
+
     def resolve(self, langs: tuple[str, str]) -> Bleu:
         if self.tokenize != "auto":
             return self
-        return replace(self, tokenize=_BY_LANGUAGE.get(langs[1].split("-")[0].split("_")[0], "13a"))
+        language = langs[1].lower().replace("_", "-").split("-")[0]
+        return replace(self, tokenize=_BY_LANGUAGE.get(language, "13a"))
+
+    def facts(self) -> Mapping[str, str]:
+        if not self.tokenize.endswith("mecab"):
+            return super().facts()
+        return {**super().facts(), "tokenizer": str(self.sacrebleu().tokenizer.signature())}  # with MeCab's version
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
@@ -81,7 +92,11 @@ class Bleu(Surface):
                 lowercase=self.lowercase, smooth_method=self.smooth, smooth_value=self.smooth_value, force=True,
             )
         except (ImportError, RuntimeError) as fault:
-            raise MissingExtra(f"the tokenizer {self.tokenize} ({fault})", "cjk") from fault
+            extra = "models" if self.tokenize in _SENTENCEPIECE else "cjk"
+            raise MissingExtra(f"the tokenizer {self.tokenize} ({fault})", extra) from fault
+        except OSError as fault:  # sacrebleu downloads the model
+            raise ModelError(f"the tokenizer {self.tokenize} is not on this machine and could not be fetched ({fault})",
+                             next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu") from fault
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Length, that of the nearest reference (of two equally near the shorter), matches, counts: (n, 2+4+4)."""
@@ -136,6 +151,10 @@ class Chrf(Surface):
     lowercase: bool = False
     whitespace: bool = False
     eps_smoothing: bool = False
+
+    def __post_init__(self) -> None:
+        if self.char_order < 1 or self.word_order < 0 or self.beta < 1:
+            raise SpecError(f"{self.name}: char_order and beta are at least 1, word_order at least 0")
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.chrf import CHRF

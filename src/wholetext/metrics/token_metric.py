@@ -16,7 +16,7 @@ from wholetext.backends.encoder import open_encoder
 from wholetext.backends.layout import together
 from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.backends.tokenizer import FILES, Reading, read_config
-from wholetext.errors import ModelError
+from wholetext.errors import MetricError, ModelError
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, View
 
 if TYPE_CHECKING:
@@ -75,9 +75,18 @@ class TokenMetric(Metric):
             raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
         return replace(self, model=model, revision=located.revision, layer=layer)
 
+    def seen(self, request: Request, run: Run) -> int | None:
+        backend = self.backend(run)
+        return backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
+
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
         backend = self.backend(run) if requests else None
         return [together(map(backend.fit, dict.fromkeys(views(request)))) for request in requests] if backend else []
+
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+        tokenizer, reading = (backend := self.backend(run)).encoder.tokenizer, backend.reading
+        return [(side, tokenizer.marked(tokenizer.layout(view, reading)))
+                for pair in request.pairs() for side, view in zip(("hyp", "ref"), pair)]  # fmt: skip
 
     def survey(self, references: Iterable[View], run: Run) -> Idf:
         tokenizer = open_encoder(run, self.model, self.revision, self.layer).tokenizer
@@ -131,6 +140,9 @@ class Weights:
 
 def default_model(lang: str) -> str:
     """The model for a target language: for English the embedded MiniLM where it is installed."""
+    if not lang:
+        raise MetricError("the model is chosen by the target language, and that is not known",
+                          next="say it with -l (de-en, say), or name a model: bertscore@minilm for English")
     code = lang.lower().replace("_", "-").split("-")[0]
     if code == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH

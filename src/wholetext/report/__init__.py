@@ -1,5 +1,9 @@
 """The report: one self-contained HTML page of a run and of studies, and the same figures for print."""
 
+from wholetext.report.analysis import Analysis, analyse
+from wholetext.report.figures import write_figures
 from wholetext.report.page import Choices, write_report
+from wholetext.report.standings import Significance
+from wholetext.report.studies import read_study
 
-__all__ = ["Choices", "write_report"]
+__all__ = ["Analysis", "Choices", "Significance", "analyse", "read_study", "write_figures", "write_report"]

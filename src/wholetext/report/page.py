@@ -8,22 +8,20 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, RunError, WholetextError, did_you_mean
-from wholetext.report.standings import Testing, breakdown, standing
+from wholetext.errors import MissingExtra, WholetextError
+from wholetext.report.analysis import Analysis
 from wholetext.report.panels import Study
 from wholetext.report.texts import Faults, blocks, choose, gather
-from wholetext.registry import Scorer, scorer
-from wholetext.results import Results
 from wholetext.version import __version__
 
 SCRIPTS = ("dom.js", "data.js", "color.js", "charts.js", "grids.js", "leaderboard.js", "documents.js", "marks.js",
            "document.js", "segment.js", "compare.js", "studies.js", "main.js")
-STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css")
+STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css", "screens.css")
 
 
 @dataclass(frozen=True)
@@ -31,14 +29,14 @@ class Choices:
     """What a reader of the report may want otherwise."""
 
     title: str = ""
-    baseline: str | None = None  # the system that marks refer to; the best of each metric unless given
     segments: int = 5_000  # texts in the file, at most
-    testing: Testing = field(default_factory=Testing)
 
 
-def write_report(results: Results | None, studies: Sequence[Study], path: Path, choices: Choices | None = None) -> int:
-    """Write the page; returns its size in bytes."""
-    page = render(results, studies, choices or Choices()).encode("utf-8", "surrogatepass")
+def write_report(
+    analysis: Analysis | None, studies: Sequence[Study], path: Path, choices: Choices | None = None
+) -> int:
+    """Write the page of a run, of studies, or of both; returns its size in bytes."""
+    page = render(analysis, studies, choices or Choices()).encode("utf-8", "surrogatepass")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(page)
@@ -48,46 +46,37 @@ def write_report(results: Results | None, studies: Sequence[Study], path: Path, 
     return len(page)
 
 
-def render(results: Results | None, studies: Sequence[Study], choices: Choices) -> str:
+def render(analysis: Analysis | None, studies: Sequence[Study], choices: Choices) -> str:
     """The page as text."""
     try:
         import jinja2
     except ImportError:
         raise MissingExtra("jinja2", "report") from None
-    parts = _parts(results, choices) if results is not None else {"head": {}}
-    parts["head"] |= {"title": _title(results, studies, choices), "version": __version__,
-                      "studies": [study.plain() for study in studies]}
+    parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, choices)
+    only = studies[0].title if len(studies) == 1 else "Studies"
+    title = choices.title or (analysis.results.corpus.id if analysis else only)
+    parts["head"] |= {"title": title, "version": __version__, "studies": [study.plain() for study in studies]}
     script, style = (_joined(names) for names in (SCRIPTS, STYLES))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    template = environment.from_string(_asset("template.html"))
-    return template.render(
+    return environment.from_string(_asset("template.html")).render(
         head=parts["head"], blocks={name: packed(value) for name, value in parts.items()},
         script=_markup(script), style=_markup(style), script_hash=_hash(script), style_hash=_hash(style),
     )
 
 
-def _parts(results: Results, choices: Choices) -> dict[str, Any]:
+def _parts(analysis: Analysis, choices: Choices) -> dict[str, Any]:
     """Every block of the page by name: ``head`` at once, ``metric0`` … and ``text0`` … when they are looked at."""
-    systems = _order(results)
-    if choices.baseline is not None and choices.baseline not in systems:
-        near = did_you_mean(choices.baseline, systems) or f"the systems are {', '.join(systems)}"
-        raise RunError(f"there is no system {choices.baseline!r}", next=near)
-    parts: dict[str, Any] = {"head": {}}
-    metrics = []
-    scorers = [scorer(spec) for spec in results.scores]
-    for i, scores in enumerate(results.scores.values()):
-        metrics.append(standing(scores, systems, choices.testing) | {"without": _without(scorers, i)})
-        parts[f"metric{i}"] = breakdown(scores, systems, choices.testing)
-    material, drawn = gather(results, systems), choose(results, choices.segments)
+    results, corpus = analysis.results, analysis.results.corpus
+    parts: dict[str, Any] = {"head": {}, **{f"metric{i}": one for i, one in enumerate(analysis.breakdowns)}}
+    material, drawn = gather(results, analysis.systems), choose(results, choices.segments)
     place: dict[int, int] = {}
     for number, block in enumerate(blocks(material, drawn)):
         place |= dict.fromkeys(block, number)
         parts[f"text{number}"] = {str(doc): value for doc, value in block.items()}
-    corpus = results.corpus
     parts["head"] = {
         "corpus": corpus.id, "langs": list(corpus.langs), "references": list(corpus.references),
-        "systems": systems, "baseline": None if choices.baseline is None else systems.index(choices.baseline),
-        "alpha": choices.testing.alpha, "metrics": metrics, "notice": drawn.notice,
+        "systems": list(analysis.systems), "baseline": analysis.baseline, "alpha": analysis.testing.alpha,
+        "metrics": list(analysis.standings), "notice": drawn.notice,
         "docs": [[doc.id, len(doc), place.get(i, -1)] for i, doc in enumerate(corpus.docs)],
         "warnings": list(results.warnings), "faults": [_counted(faults) for faults in material.faults],
     }
@@ -95,31 +84,8 @@ def _parts(results: Results, choices: Choices) -> dict[str, Any]:
 
 
 def _counted(faults: Sequence[Faults]) -> dict[str, int]:
-    """Broken segments of one system by kind, over all documents, whether or not their texts are in the file."""
-    return dict(Counter(name for doc in faults for _, names in doc for name in names))
-
-
-def _order(results: Results) -> list[str]:
-    """Systems best first by the first metric; undefined scores last."""
-    first = next(iter(results.scores.values()), {})
-    if not first:
-        raise RunError("the run has no scores", next="score at least one system with one metric")
-    sign = -1 if next(iter(first.values())).higher_is_better else 1
-    return sorted(first, key=lambda name: (first[name].score != first[name].score, sign * first[name].score, name))
-
-
-def _without(scorers: Sequence[Scorer], at: int) -> int | None:
-    """For a metric read with context: the same metric without, if the run has it."""
-    if scorers[at].view.name != "context":
-        return None
-    found = [i for i, one in enumerate(scorers) if one.view.name == "sentence" and one.metric == scorers[at].metric]
-    return found[0] if found else None
-
-
-def _title(results: Results | None, studies: Sequence[Study], choices: Choices) -> str:
-    if choices.title:
-        return choices.title
-    return results.corpus.id if results is not None else " · ".join(study.title for study in studies)
+    """Suspicious segments of one system by kind, over all documents, whether or not their texts are in the file."""
+    return dict(Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0))
 
 
 # ---------------------------------------------------------------- packing
@@ -148,4 +114,4 @@ def _markup(text: str) -> Any:
     """Our own script or style, which must reach the page as it is."""
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704 — files of this package, no data in them
+    return Markup(text)  # files of this package, no data in them

@@ -1,11 +1,11 @@
-"""What a study shows, whatever study it is: tables, grids, curves and bars; page and figures draw these and no other."""
+"""What a study shows, whatever study it is: tables, grids, curves and bars; page and figures draw only these."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from wholetext.report.numbers import shorts
+from wholetext.report.rounding import shorts
 
 Number = float | None
 
@@ -47,6 +47,7 @@ class Line:
     low: tuple[Number, ...] = ()
     high: tuple[Number, ...] = ()
     control: bool = False
+    hue: int | None = None  # lines of one hue belong together; each has its own unless given
 
 
 @dataclass(frozen=True)

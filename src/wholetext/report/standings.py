@@ -1,4 +1,4 @@
-"""One metric of the leaderboard: scores, intervals, clusters, and every pair tested, so that any baseline can be chosen."""
+"""One metric of the leaderboard: scores, intervals, clusters, and every pair tested, so that any can be baseline."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from wholetext.registry import scorer
-from wholetext.report.numbers import places, shorts
+from wholetext.report.rounding import places, shorts
 from wholetext.spec import parse
 from wholetext.stats.compare import Comparison, compare
 from wholetext.stats.lineup import Lineup, line_up
-from wholetext.stats.multiple import holm
+from wholetext.stats.multiple import holm, holm_levels
 from wholetext.stats.power import influence, power
 from wholetext.stats.resample import RESAMPLES, SEED, bootstrap, interval
 from wholetext.types import FloatArray, Scores
@@ -22,15 +22,15 @@ KEPT_CATEGORIES = 40  # outputs of one metric that the page compares one by one
 
 
 @dataclass(frozen=True)
-class Testing:
-    """How systems are told apart; what ``wholetext compare`` does by default."""
+class Significance:
+    """How systems are told apart: what ``wholetext compare`` does by default."""
 
     alpha: float = 0.05
-    seed: int = SEED
+    seed: int | None = SEED
     resamples: int = RESAMPLES
 
 
-def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Testing) -> dict[str, Any]:
+def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Significance) -> dict[str, Any]:
     """What the leaderboard shows of one metric; arrays go by ``systems``, tables by (baseline, system)."""
     comparison = compare(scores, alpha=testing.alpha, seed=testing.seed)
     lineup = line_up(scores, "doc", None)
@@ -47,14 +47,14 @@ def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Test
         "low": shorts([bound.low for bound in bounds]), "high": shorts([bound.high for bound in bounds]),
         "rank": [comparison[name].rank for name in systems], "best": systems.index(comparison.baseline),
         "p": shorts(p, 4), "holmAll": shorts(_holm_all(p), 4), "holmBase": shorts([holm(row) for row in p], 4),
-        "deltas": _deltas(samples[at]), "needed": _needed(lineup, at, testing.alpha),
+        "deltas": _deltas(samples[at]), "needed": _needed(lineup, at, p, testing.alpha),
         "test": dict(comparison.signature), **_losses([scores[name] for name in systems]),
         **_signatures([scores[name] for name in systems]), "scale": _scale(list(scores.values())),
         "warnings": list(comparison.warnings), "spread": _spread(comparison),
     }
 
 
-def breakdown(scores: Mapping[str, Scores], systems: Sequence[str], testing: Testing) -> dict[str, Any]:
+def breakdown(scores: Mapping[str, Scores], systems: Sequence[str], testing: Significance) -> dict[str, Any]:
     """What the page loads of one metric when it is looked at closely: documents and categories."""
     lineup = line_up(scores, "doc", None)
     ordered = [scores[name] for name in systems]
@@ -90,13 +90,14 @@ def _deltas(samples: FloatArray) -> list[list[list[float]]]:
     return table
 
 
-def _needed(lineup: Lineup, at: Sequence[int], alpha: float) -> Any:
-    """(systems, systems) documents that would separate two systems; null where none would or it cannot be said."""
-    table = np.full((len(at), len(at)), np.nan)
-    for i, a in enumerate(at):
-        for j, b in enumerate(at[:i]):
-            found = power(lineup.documents[a], lineup.documents[b], lineup.score, alpha)
-            table[i, j] = table[j, i] = found.needed
+def _needed(lineup: Lineup, at: Sequence[int], p: FloatArray, alpha: float) -> Any:
+    """[baseline][system] documents that would separate two systems, at the level that the correction leaves for it."""
+    table = np.full(p.shape, np.nan)
+    for i, row in enumerate(p):
+        for j, level in enumerate(holm_levels(row, alpha)):
+            if np.isfinite(level):
+                one, other = lineup.documents[at[i]], lineup.documents[at[j]]
+                table[i, j] = power(one, other, lineup.score, float(level)).needed
     return shorts(table)
 
 
@@ -156,7 +157,7 @@ def _categories(outputs: Sequence[str]) -> list[str]:
     return rest[:KEPT_CATEGORIES]
 
 
-def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Testing) -> dict[str, Any]:
+def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance) -> dict[str, Any]:
     lineup = line_up(scores, "doc", name)
     samples = bootstrap(lineup.units, lineup.score, testing.resamples, testing.seed)
     at = [lineup.names.index(system) for system in systems]

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.report.numbers import shorts
+from wholetext.report.rounding import shorts
 from wholetext.report.spans import Texts, glue_of, marks_of
 from wholetext.results import Results
-from wholetext.text.degenerate import faults
-from wholetext.types import Document, FloatArray, Scores
+from wholetext.types import FloatArray, Scores
 
 Faults = list[list[Any]]
 BLOCK = 100_000  # characters of text in one block: unpacked in a few milliseconds
@@ -47,8 +46,8 @@ def choose(results: Results, limit: int) -> Drawn:
     take(spread, limit - sum(chosen.values()))
     shown = sum(chosen.values())
     return Drawn(dict(sorted(chosen.items())), (
-        f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file ({shown:,} of {sum(sizes):,} segments): "
-        "half are those on which the systems differ most, half are spread evenly over the corpus. "
+        f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file ({shown:,} of {sum(sizes):,} "
+        "segments): half are those on which the systems differ most, half are spread evenly over the corpus. "
         "Scores, charts and tests use all documents."))
 
 
@@ -76,20 +75,22 @@ class Material:
 
 
 def gather(results: Results, systems: Sequence[str]) -> Material:
-    by_name = {output.system: output for output in results.outputs}
     return Material(
         results, tuple(systems), results.corpus.references,
         tuple(tuple((scores[name], scores[name].at("row")) for name in systems) for scores in results.scores.values()),
-        tuple(tuple(_faults(doc, by_name[name].docs[doc.id]) for doc in results.corpus.docs) for name in systems),
+        tuple(_faults(results, name) for name in systems),
     )
 
 
-def _faults(doc: Document, hyp: tuple[str, ...]) -> Faults:
-    """``[segment, what is wrong]`` of an output; source and reference are consulted where they line up with it."""
-    first = next(iter(doc.refs.values()), None)
-    aligned = [side if side is not None and len(side) == len(hyp) else (None,) * len(hyp) for side in (doc.src, first)]
-    found = (faults(text, src, ref) for text, src, ref in zip(hyp, *aligned))
-    return [[at, list(names)] for at, names in enumerate(found) if names]
+def _faults(results: Results, system: str) -> tuple[Faults, ...]:
+    """By document: ``[segment, kind, note]`` of what is suspicious in an output; segment −1 is the document itself."""
+    place = {doc.id: i for i, doc in enumerate(results.corpus.docs)}
+    found: tuple[Faults, ...] = tuple([] for _ in place)
+    for flag in results.flags.get(system, ()):
+        if flag["doc"] in place:
+            segment = -1 if flag["segment"] is None else flag["segment"]
+            found[place[flag["doc"]]].append([segment, flag["kind"], flag["note"]])
+    return found
 
 
 def blocks(material: Material, drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
@@ -127,12 +128,13 @@ class _Document:
             "refs": [list(doc.refs[name][:size]) for name in self.material.references],
             "out": [list(hyp[:size]) for hyp in self.hyps],
             "flags": [[one for one in faults[self.index] if one[0] < size] for faults in self.material.faults],
-            "rows": [], "lost": [], "marks": [],
+            "rows": [], "lost": [], "marks": [], "why": [],
         }
         earlier: dict[str, int] = {}
         for at, ordered in enumerate(self.material.scores):
             found["rows"].append(self._rows(ordered))
             found["lost"].append([self._lost(scores) for scores, _ in ordered])
+            found["why"].append([self._why(scores) for scores, _ in ordered])
             marks = [self._marks(scores, hyp) for (scores, _), hyp in zip(ordered, self.hyps)]
             same = earlier.setdefault(repr(marks), at) if any(marks) else at  # d-blonde marks what blonde marks
             found["marks"].append(same if same != at else marks if any(marks) else None)
@@ -158,6 +160,12 @@ class _Document:
             return []
         lost = scores.lost[scores.rows.of(self.index)]
         return [[int(row), int(lost[row, 0]), int(lost[row, 1])] for row in np.flatnonzero(lost.any(axis=1))]
+
+    def _why(self, scores: Scores) -> list[list[Any]]:
+        """``[row, reason]`` of the rows whose metric said why they have no score, or an odd one."""
+        rows = scores.rows.of(self.index)
+        details = scores.details[rows] if scores.details else ()
+        return [[i, str(facts["reason"])] for i, facts in enumerate(details) if facts and facts.get("reason")]
 
     def _marks(self, scores: Scores, hyp: tuple[str, ...]) -> dict[str, Any] | None:
         refs = tuple(self.doc.refs[name] for name in self.material.references)

@@ -118,7 +118,7 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
         standings=_standings(lineup, base, samples, tested, alpha),
         p=p,
         signature=plan.signature(len(lineup.units[0])),
-        warnings=_warnings(first.metric, lineup, samples, plan),
+        warnings=_warnings(first.metric, lineup, samples, plan, baseline is not None),
     )
 
 
@@ -192,15 +192,16 @@ class _Tested:
 
 def _standings(lineup: Lineup, base: int, samples: FloatArray, tested: _Tested, alpha: float) -> tuple[Standing, ...]:
     standings = []
+    drawn = len(lineup.units[0]) > 1  # one document drawn again and again says nothing about others
     for i, name in enumerate(lineup.names):
         delta = float(lineup.observed[i] - lineup.observed[base])
         p_holm = float(tested.p_holm[i])
         standings.append(Standing(
             system=name,
             score=float(lineup.observed[i]),
-            interval=interval(samples[i]),
+            interval=interval(samples[i] if drawn else samples[i, :0]),
             delta=delta,
-            delta_interval=interval(samples[i] - samples[base]),
+            delta_interval=interval(samples[i] - samples[base] if drawn else samples[i, :0]),
             p=float(tested.p[i]),
             p_holm=p_holm,
             rank=tested.rank[i] if np.isfinite(lineup.observed[i]) else None,
@@ -220,7 +221,7 @@ def _verdict(delta: float, p: float, alpha: float, higher_is_better: bool) -> Ve
     return "better" if (delta > 0) == higher_is_better else "worse"
 
 
-def _warnings(metric: str, lineup: Lineup, samples: FloatArray, plan: _Plan) -> tuple[str, ...]:
+def _warnings(metric: str, lineup: Lineup, samples: FloatArray, plan: _Plan, named: bool) -> tuple[str, ...]:
     warnings = [
         f"{metric}: {name} has no defined score and is not ranked"
         for name, value in zip(lineup.names, lineup.observed) if np.isnan(value)
@@ -231,7 +232,8 @@ def _warnings(metric: str, lineup: Lineup, samples: FloatArray, plan: _Plan) -> 
         if undefined and not np.isnan(value)
     ]
     documents = len(lineup.documents[0])
-    few = few_documents(documents, plan.alpha)
+    others = len(lineup.names) - 1
+    few = few_documents(documents, plan.alpha, others if named else others * (others + 1) // 2)
     if few:
         warnings.append(few)
     needed = _draws_needed(len(lineup.names), plan.alpha)

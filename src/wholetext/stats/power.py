@@ -59,23 +59,28 @@ def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power
         return Power(count, np.nan, np.nan, alpha, power)
     reach, margin = _quantiles(alpha, power)
     s = float(spread.std(ddof=1))
-    needed = np.inf if delta <= tiny else float(np.ceil((reach * s / delta) ** 2 + margin))
+    with np.errstate(over="ignore"):  # a difference next to nothing needs more documents than a float can count
+        needed = np.inf if delta <= tiny else float(np.ceil(np.square(np.float64(reach * s / delta)) + margin))
     detectable = reach * s / np.sqrt(count - margin) if count > margin else np.nan
     return Power(count, needed, float(detectable), alpha, power)
 
 
-def few_documents(count: int, alpha: float = 0.05) -> str:
+def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
     """A warning, or ``""`` where there are documents enough for the intervals and tests to mean what they say.
 
     Below about 20 documents percentile intervals are visibly too narrow; and swapping n documents has only 2ⁿ outcomes,
-    two of which are always as extreme as the observed one, so no p-value can be below 2 / 2ⁿ.
+    two of which are always as extreme as the observed one, so no p-value can be below 2 / 2ⁿ, and the smallest of
+    several comparisons is multiplied by their number when it is corrected.
     """
     if count >= FEW:
         return ""
-    text = f"{count} document{'s' if count != 1 else ''} only: with fewer than {FEW} the intervals are too narrow"
+    if count == 1:
+        return "1 document only: documents give no interval, and no difference can be significant by document"
+    text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
-    if least > alpha:
-        text += f", and no difference can be significant by document (the smallest possible p is {least:.3g})"
+    if least * comparisons > alpha:
+        over = f", over {comparisons} comparisons" if least <= alpha else ""
+        text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
     return text
 
 

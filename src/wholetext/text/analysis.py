@@ -72,7 +72,7 @@ class Analysis:
 class Analyser:
     """A ``types.Backend[str, Analysis]`` whose analyses are kept (``types.Keeps``). Subclass it and write ``run``."""
 
-    id: str  # name, version and layers: ``spacy/en_core_web_sm-3.8.0[entity,tag]``
+    id: str  # name, version and layers: ``spacy-3.8.7/en_core_web_sm-3.8.0[entity,tag]``
     layers: frozenset[Layer]  # the ones it fills
 
     def fit(self, x: str) -> Fit:
@@ -112,6 +112,8 @@ BACKENDS: dict[str, str] = {
 }
 AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")
 ONLY = {"natasha": "ru", "lac": "zh", "jieba": "zh", "hanta": "de"}  # backends of one language
+TAGGED = frozenset({"en", "fr", "de", "ru", "zh"})  # languages whose extra is a tagger
+LEMMAS: frozenset[Layer] = frozenset({"lemma", "sentence"})  # what a dictionary gives
 EXTRAS = {"en": "en", "fr": "fr", "de": "de", "ru": "ru", "zh": "zh", "es": "es"}  # language → pip extra
 
 
@@ -128,8 +130,8 @@ def analyser_for(lang: str, name: str = "auto", layers: frozenset[Layer] = LAYER
         found = _open(backend, lang, "", layers)
         if found is not None and (best is None or len(found.layers & layers) > len(best.layers & layers)):
             best = found
-    if best is None:
-        raise _nothing(lang)
+    if best is None or (lang in TAGGED and best.layers == LEMMAS and not layers <= LEMMAS):
+        raise _nothing(lang)  # lemmas alone are no substitute where a tagger can be had
     return best
 
 

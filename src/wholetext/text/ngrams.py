@@ -34,22 +34,27 @@ def overlap(tokens: IntArray, lengths: IntArray, orders: int, texts: int) -> Ove
     count = np.maximum(lengths.reshape(groups, texts, 1) - np.arange(orders), 0).astype(np.float64)
     match = np.zeros((groups, texts - 1, orders))
     match_any = np.zeros((groups, orders))
-    at, code = np.arange(len(tokens)), owner // texts
+    at, code, side = np.arange(len(tokens)), owner // texts, owner % texts
+    shared = np.ones(groups, dtype=bool)
     for order in range(orders):
-        keep = left[at] > order
-        at = at[keep]
+        # an n-gram that hypothesis and references do not share has no longer n-gram that they share
+        keep = np.flatnonzero((left[at] > order) & shared[code])
+        at, side = at[keep], side[keep]
         key = code[keep] * alphabet + tokens[at + order]
         sort = np.argsort(key)
-        first = np.diff(key[sort], prepend=-1) != 0  # where a new n-gram begins
+        ranked = key[sort]
+        first = np.ones(len(key), dtype=bool)  # where a new n-gram begins
+        np.not_equal(ranked[1:], ranked[:-1], out=first[1:])
         code = np.empty_like(key)
         code[sort] = np.cumsum(first) - 1
         group = owner[at[sort[first]]] // texts  # (distinct n-grams,) the group of each
-        side = owner[at] % texts
-        counts = [np.bincount(code[side == i], minlength=len(group)) for i in range(texts)]
-        for i, ref in enumerate(counts[1:]):
-            match[:, i, order] = np.bincount(group, np.minimum(counts[0], ref), groups)
-        most = np.minimum(counts[0], np.max(counts[1:], axis=0))
+        refs = [np.bincount(code[side == i], minlength=len(group)) for i in range(1, texts)]
+        hyp = np.bincount(code, minlength=len(group)) - sum(refs)
+        for i, ref in enumerate(refs):
+            match[:, i, order] = np.bincount(group, np.minimum(hyp, ref), groups)
+        most = np.minimum(hyp, np.max(refs, axis=0)) if texts > 2 else np.minimum(hyp, refs[0])
         match_any[:, order] = np.bincount(group, most, groups)
+        shared = most > 0
     return Overlap(count[:, 0], count[:, 1:], match, match_any)
 
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from wholetext.text.analysis import Analyser, Analysis, Layer, Token
+from wholetext.text.analysis import LEMMAS, Analyser, Analysis, Layer, Token
 from wholetext.text.plain import sentences, words
 
 
@@ -25,7 +25,7 @@ OPENERS = {"simplemma": open_simplemma}
 class SimplemmaAnalyser(Analyser):
     """Words by rule, their lemmas by dictionary."""
 
-    layers: frozenset[Layer] = frozenset({"lemma", "sentence"})
+    layers = LEMMAS
 
     def __init__(self, lang: str) -> None:
         self.lang = lang

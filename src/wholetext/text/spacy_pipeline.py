@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.metadata import entry_points, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError
@@ -60,7 +62,7 @@ class SpacyAnalyser(Analyser):
 
     def __init__(self, package: str, layers: frozenset[Layer] = LAYERS, processes: int | None = None) -> None:
         self.package, self.layers, self.processes = package, layers, processes
-        self.id = f"spacy/{package}-{_version(package)}[{','.join(sorted(layers))}]"
+        self.id = f"spacy-{_version('spacy')}/{package}-{_version(package)}[{','.join(sorted(layers))}]"
         self._pipeline: Any = None
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
@@ -95,16 +97,25 @@ class SpacyAnalyser(Analyser):
             return max(1, self.processes)
         if sum(map(len, batch)) < _WORTH or not hasattr(os, "sched_getaffinity"):  # macOS and Windows do not fork well
             return 1
-        if "torch" in sys.modules or multiprocessing.current_process().daemon:  # its threads hang; it may have no child
+        if multiprocessing.current_process().daemon:  # may have no children
+            return 1
+        if any("transformer" in name for name in self._load().pipe_names):  # torch hangs in a forked child
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
 
 
 def _version(package: str) -> str:
+    """The version of an installed package, or a hash of all that is in a folder."""
+    folder = Path(package)
+    if folder.is_dir():
+        digest = hashlib.blake2b(digest_size=6)
+        for file in sorted(item for item in folder.rglob("*") if item.is_file()):
+            digest.update(str(file.relative_to(folder)).encode() + file.read_bytes())
+        return digest.hexdigest()
     try:
         return version(package)
-    except Exception:  # a folder: its own meta.json says the version when it is loaded
-        return "local"
+    except PackageNotFoundError:
+        return "unknown"  # loading it says what is wrong
 
 
 def _add_sentences(pipeline: Any) -> None:

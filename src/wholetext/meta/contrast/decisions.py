@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from wholetext.cache import Cache
 from wholetext.engine import Engine
 from wholetext.errors import InputError, MetricError
-from wholetext.evaluate import Job, Options, job, salt_of
+from wholetext.evaluate import Options
 from wholetext.io.text import opened
+from wholetext.jobs import Job, job, salt_of
 from wholetext.meta.contrast.items import ContrastSet
 from wholetext.registry import Scorer, scorer
 from wholetext.types import Corpus, Document, FloatArray, Output, Request

@@ -67,6 +67,7 @@ function spots(kind, points, size) {
 function frame(width, height, label, interactive) {
   return svg("svg", {
     class: "chart",
+    style: { "max-width": `${width}px` },
     viewBox: `0 0 ${width} ${height}`,
     role: interactive ? "group" : "img",
     "aria-roledescription": interactive ? "chart" : null,
@@ -88,8 +89,8 @@ function bounds(values) {
   return [low - room, high + room];
 }
 
-function axisX(chart, ends, x, y, title) {
-  for (const [value, text] of ticks(...ends, 5)) {
+function axisX(chart, ends, x, y, title, whole) {
+  for (const [value, text] of ticks(...ends, 5).filter((tick) => !whole || Number.isInteger(tick[0]))) {
     chart.append(
       svg("line", { class: "tick", x1: x(value), x2: x(value), y1: y, y2: y + 4 }),
       svg("text", { class: "label", x: x(value), y: y + 17, "text-anchor": "middle" }, text),
@@ -218,4 +219,8 @@ function difference(delta, low, high, kind) {
   return chart;
 }
 
-const clip = (text, many) => (text.length > many ? `${text.slice(0, many - 1)}…` : text);
+/** A name that fits: the folder of a model goes first, then the end. */
+function clip(text, many) {
+  const brief = text.length > many ? text.replace(/@[^@]*\/(?=[^/]+$)/, "@…/") : text;
+  return brief.length > many ? `${brief.slice(0, many - 1)}…` : brief;
+}

@@ -29,6 +29,17 @@ async function unpack(name) {
 const state = { page: "leaderboard", metric: 0, a: 0, b: 1, base: null, sort: 0, doc: 0, seg: -1, shown: [], off: [] };
 let head = {};
 
+/** What may be wrong with an output, as `wholetext score` found it. */
+const FAULTS = {
+  empty: "empty",
+  copied: "copied source",
+  loop: "loop",
+  repeat: "same text again",
+  script: "wrong script",
+  language: "wrong language",
+  length: "length out of proportion",
+};
+
 async function documentBlock(at) {
   const block = head.docs[at][2];
   return block < 0 ? null : (await load(`text${block}`))[at];

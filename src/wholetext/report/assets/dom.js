@@ -20,16 +20,15 @@ const el = (tag, given, ...children) => fill(document.createElement(tag), given,
 const svg = (tag, given, ...children) => fill(document.createElementNS(SVG, tag), given, children);
 const byId = (id) => document.getElementById(id);
 
+let choices = 0; // labels name their select by id
+
 /** A select with a label: options are [value, text]; act gets the value. */
 function choice(label, options, value, act) {
-  const chosen = String(value);
+  const chosen = String(value),
+    id = `choice${++choices}`;
   const items = options.map(([key, text]) => el("option", { value: key, selected: String(key) === chosen }, text));
-  return el(
-    "label",
-    { class: "choice" },
-    el("span", {}, label),
-    el("select", { on: { change: (event) => act(event.target.value) } }, items),
-  );
+  const select = el("select", { id, on: { change: (event) => act(event.target.value) } }, items);
+  return el("span", { class: "choice" }, el("label", { for: id }, label), select);
 }
 
 /** A button that is pressed or not. */

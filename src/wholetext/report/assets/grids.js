@@ -43,7 +43,13 @@ function heatmap(label, rows, columns, cell, open) {
         letters.push(
           svg(
             "text",
-            { class: "cell", x: x + across / 2, y: y + tall / 2 + 4, "text-anchor": "middle", style: { fill: inkOn(color) } },
+            {
+              class: "cell",
+              x: x + across / 2,
+              y: y + tall / 2 + 4,
+              "text-anchor": "middle",
+              style: { fill: inkOn(color) },
+            },
             found.text,
           ),
         );
@@ -120,10 +126,10 @@ function cells(chart, places, place, open) {
 
 /** Curves over a shared x, intervals as bands, controls dashed; each named at its end. */
 function curves(panel) {
-  const width = 760,
+  const width = 860,
     height = 380,
     left = 62,
-    right = width - 170,
+    right = width - 240,
     bottom = height - 46;
   const chart = frame(width, height, `${panel.title}: ${panel.lines.map((line) => line.name).join(", ")}`, true);
   const endsX = bounds(panel.x),
@@ -132,10 +138,10 @@ function curves(panel) {
     y = scaler(...endsY, bottom, 12),
     points = [];
   axisY(chart, endsY, left, y, panel.axes[1]);
-  axisX(chart, endsX, x, bottom, panel.axes[0]);
+  axisX(chart, endsX, x, bottom, panel.axes[0], panel.x.every(Number.isInteger));
   const ends = [];
   panel.lines.forEach((line, i) => {
-    const kind = `series s${i % 8}${line.control ? " control" : ""}`;
+    const kind = `series s${(known(line.hue) ? line.hue : i) % 8}${line.control ? " dashed" : ""}`;
     const at = panel.x
       .map((value, j) => [value, line.y[j], line.low[j], line.high[j]])
       .filter((point) => known(point[1]));
@@ -163,7 +169,7 @@ function curves(panel) {
     .forEach((end, i) => {
       // labels keep their distance
       end.label = Math.max(end.y + 4, i ? ends[i - 1].label + 14 : 0);
-      chart.append(svg("text", { class: `label ${end.kind}`, x: right + 12, y: end.label }, clip(end.name, 24)));
+      chart.append(svg("text", { class: `label ${end.kind}`, x: right + 12, y: end.label }, clip(end.name, 36)));
     });
   return walkable(chart, points);
 }

@@ -144,8 +144,8 @@ function systemHeader(system) {
     faults.length
       ? el(
           "span",
-          { class: "fault", title: faults.map(([name, n]) => `${n} ${name}`).join(", ") },
-          `⚠ ${faults.reduce((sum, pair) => sum + pair[1], 0)} broken`,
+          { class: "fault", title: faults.map(([kind, n]) => `${n} ${FAULTS[kind] || kind}`).join(", ") },
+          `⚠ ${faults.reduce((sum, pair) => sum + pair[1], 0)} suspicious`,
         )
       : null,
   );
@@ -263,10 +263,6 @@ function cautions() {
     const dropped = Math.max(...metric.dropped);
     if (dropped) found.push(`${metric.spec}: ${plural(dropped, "segment")} filled no window and count for nothing`);
   }
-  head.faults.forEach((faults, system) => {
-    const items = Object.entries(faults).map(([name, n]) => `${n} ${name}`);
-    if (items.length) found.push(`${head.systems[system]} has broken segments: ${items.join(", ")}`);
-  });
   if (head.notice) found.push(head.notice);
   return found;
 }

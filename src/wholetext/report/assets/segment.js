@@ -8,7 +8,7 @@ function underline(column, at) {
   const metric = key === "none" ? null : head.metrics[gain ? +String(key).slice(1) : key],
     value = metric ? scores.get(system)[at] : null;
   const share = !known(value) ? null : gain ? ((metric.higher ? 1 : -1) * value) / reach : standingOf(metric, value);
-  const faults = (block.flags[system].find(([segment]) => segment === at) || [0, []])[1];
+  const faults = block.flags[system].filter(([segment]) => segment === at);
   const missing = missingIn(block, system, at),
     lost = lostTokens(block, system, at);
   if (share === null && !faults.length && !missing.length && !lost) return null;
@@ -22,7 +22,7 @@ function underline(column, at) {
           gain ? signed(value, metric.digits) : number(value, metric.digits),
           gain ? `gain by context, ${metric.label}` : metric.spec,
         ),
-    faults.map((fault) => el("span", { class: "fault" }, `⚠ ${fault}`)),
+    faults.map(([, kind, note]) => el("span", { class: "fault", title: note }, `⚠ ${FAULTS[kind] || kind}`)),
     lost ? el("span", { class: "fault", title: lost }, "✂ cut") : null,
     missing.length
       ? el(
@@ -49,21 +49,31 @@ function chipOf(share, text, title) {
   return el("span", { class: "chipscore", title, style: { background: rgb(color), color: inkOn(color) } }, text);
 }
 
+/** The rows of a metric that cover a segment: [row, start, stop]. */
+function rowsOver(block, m, system, at) {
+  const rows = block.rows[m],
+    places = rows.each ? rows.each[system] : rows.at;
+  if (!places) return [[at, at, at + 1]];
+  return places.flatMap(([start, stop], row) => (at >= start && at < stop ? [[row, start, stop]] : []));
+}
+
+/** What a metric says about the rows over a segment: said(m) is a list of [row, …facts] for a system. */
+function saidOver(block, system, at, said) {
+  return head.metrics.flatMap((metric, m) => {
+    const over = new Set(rowsOver(block, m, system, at).map(([row]) => row));
+    return said(m)
+      .filter(([row]) => over.has(row))
+      .map((facts) => [metric, ...facts]);
+  });
+}
+
 /** What did not fit a model around a segment, as words, or null. */
 function lostTokens(block, system, at) {
-  const said = [];
-  head.metrics.forEach((metric, m) => {
-    const rows = block.rows[m],
-      places = rows.each ? rows.each[system] : rows.at;
-    for (const [row, context, scored] of block.lost[m][system]) {
-      const [start, stop] = places ? places[row] || [-1, -1] : [row, row + 1];
-      if (at >= start && at < stop)
-        said.push(
-          `${metric.spec}: ${[scored && `${plural(scored, "scored token")}`, context && `${plural(context, "context token")}`].filter(Boolean).join(" and ")} did not fit`,
-        );
-    }
+  const found = saidOver(block, system, at, (m) => block.lost[m][system]).map(([metric, , context, scored]) => {
+    const parts = [scored && plural(scored, "scored token"), context && plural(context, "context token")];
+    return `${metric.spec}: ${parts.filter(Boolean).join(" and ")} did not fit`;
   });
-  return said.length ? said.join("; ") : null;
+  return found.length ? found.join("; ") : null;
 }
 
 /** Choose a segment (−1: none): it opens its scores and comes into sight. */
@@ -105,124 +115,81 @@ function jump() {
   current.jumped = next[1];
 }
 
-/** Every metric's rows over one segment. */
+/** Every metric's rows over one segment, and what else is known of it. */
 function detailRow(at) {
   const { block, columns } = current;
-  const lines = head.metrics.flatMap((metric, m) => detailLines(block, metric, m, at));
-  const errors = state.shown.flatMap((system) =>
-    marking(block).flatMap((m) =>
-      marksOf(block, m, system)
-        .errors.filter((error) => error[0] === at)
-        .map(([, start, end, severity, confidence]) =>
-          el(
-            "li",
-            {},
-            el("bdi", {}, head.systems[system]),
-            `: ${severity} error, confidence ${number(confidence, 2)}: `,
-            el("q", { dir: "auto" }, shown(block.out[system][at].slice(start, end))),
-          ),
-        ),
-    ),
+  const names = [["Metric"], ["Row"], ...state.shown.map((i) => [head.systems[i], "num"])];
+  const rows = head.metrics.flatMap((metric, m) => detailLines(block, metric, m, at));
+  const notes = state.shown.flatMap((system) =>
+    notesOn(block, system, at).map((note) => el("li", {}, el("bdi", {}, head.systems[system]), ": ", note)),
   );
-  const lost = state.shown.map((system) => [system, lostTokens(block, system, at)]).filter((pair) => pair[1]);
   return el(
     "tr",
     { role: "row", class: "detail" },
     el(
       "td",
       { role: "cell", colspan: columns.length + 1 },
-      el(
-        "table",
-        { class: "plain rows" },
-        el("caption", {}, `Scores of segment ${at + 1}`),
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            el("th", { scope: "col" }, "Metric"),
-            el("th", { scope: "col" }, "Row"),
-            state.shown.map((i) => el("th", { scope: "col", class: "num" }, el("bdi", {}, head.systems[i]))),
-          ),
-        ),
-        el("tbody", {}, lines),
+      scroller(
+        `Scores of segment ${at + 1}`,
+        plainTable({ class: "rows" }, names, rows, `Scores of segment ${at + 1}`),
       ),
-      errors.length ? el("ul", { class: "found" }, errors) : null,
-      lost.length
-        ? el(
-            "ul",
-            { class: "found" },
-            lost.map(([system, text]) => el("li", {}, el("bdi", {}, head.systems[system]), `: ${text}`)),
-          )
-        : null,
+      notes.length ? el("ul", { class: "found" }, notes) : null,
     ),
   );
 }
 
+/** Errors, suspicions, losses and reasons about one segment of one system. */
+function notesOn(block, system, at) {
+  const errors = marking(block).flatMap((m) => marksOf(block, m, system).errors.filter((error) => error[0] === at));
+  const lost = lostTokens(block, system, at);
+  return [
+    ...errors.map(([, start, end, severity, confidence]) => [
+      `${severity} error, confidence ${number(confidence, 2)}: `,
+      el("q", { dir: "auto" }, shown(block.out[system][at].slice(start, end))),
+    ]),
+    ...block.flags[system].filter((flag) => flag[0] === at).map(([, kind, note]) => `${FAULTS[kind] || kind}: ${note}`),
+    ...(lost ? [lost] : []),
+    ...saidOver(block, system, at, (m) => block.why[m][system]).map(
+      ([metric, , reason]) => `${metric.spec}: ${reason}`,
+    ),
+  ];
+}
+
 function detailLines(block, metric, m, at) {
-  const rows = block.rows[m],
-    line = (name, row, cells, kind) =>
-      el("tr", { class: kind || null }, el("th", { scope: "row" }, name), el("td", { class: "where" }, row), cells);
-  const cell = (value, sign) =>
-    el("td", { class: "num" }, sign ? signed(value, metric.digits) : number(value, metric.digits));
-  if (known(metric.without)) {
-    const before = head.metrics[metric.without],
-      scores = state.shown.map((i) => [segmentScores(block, metric.without, i)[at], segmentScores(block, m, i)[at]]);
-    return [
-      line(
-        metric.spec,
-        `${metric.label} without context`,
-        scores.map(([alone]) => cell(alone)),
-        "context",
-      ),
-      line(
-        "",
-        `with context`,
-        scores.map(([, read]) => cell(read)),
-        "context",
-      ),
-      line(
-        "",
-        "gain",
-        scores.map(([alone, read]) => cell(known(alone) && known(read) ? read - alone : null, true)),
-        "context gain",
-      ),
-    ].filter(() => before);
+  const write = (value) => number(value, metric.digits);
+  if (known(metric.without)) return contextLines(block, metric, m, at);
+  if (block.rows[m].at === null) {
+    return [{ cells: [metric.spec, "this segment", ...state.shown.map((i) => write(block.rows[m].v[i][at]))] }];
   }
-  if (rows.at === null)
-    return [
-      line(
-        metric.spec,
-        "this segment",
-        state.shown.map((i) => cell(rows.v[i][at])),
-      ),
-    ];
   const all = new Map();
-  for (const system of state.shown)
-    (rows.each ? rows.each[system] : rows.at).forEach(([start, stop], row) => {
-      if (at < start || at >= stop) return;
-      const key = `${start},${stop}`,
-        found = all.get(key) || { start, stop, values: new Map() };
-      found.values.set(system, rows.v[system][row]);
-      all.set(key, found);
-    });
-  if (!all.size)
-    return [
-      line(
-        metric.spec,
-        "no window covers it",
-        state.shown.map(() => cell(null)),
-      ),
-    ];
-  return [...all.values()].map((found, i) =>
-    line(
+  for (const system of state.shown) {
+    for (const [row, start, stop] of rowsOver(block, m, system, at)) {
+      const found = all.get(`${start},${stop}`) || { start, stop, values: new Map() };
+      found.values.set(system, block.rows[m].v[system][row]);
+      all.set(`${start},${stop}`, found);
+    }
+  }
+  if (!all.size) return [{ cells: [metric.spec, "no window covers it", ...state.shown.map(() => "–")] }];
+  return [...all.values()].map((found, i) => ({
+    kind: metric.view === "slide" ? "window" : null,
+    cells: [
       i ? "" : metric.spec,
       windowOf(found, metric, at),
-      state.shown.map((system) => cell(found.values.get(system))),
-      metric.view === "slide" ? "window" : null,
-    ),
-  );
+      ...state.shown.map((system) => write(found.values.get(system))),
+    ],
+  }));
+}
+
+/** The same metric without and with context, and what context gains. */
+function contextLines(block, metric, m, at) {
+  const pairs = state.shown.map((i) => [metric.without, m].map((key) => segmentScores(block, key, i)[at]));
+  const write = (value) => number(value, metric.digits);
+  const gain = ([alone, read]) => (known(alone) && known(read) ? signed(read - alone, metric.digits) : "–");
+  return [
+    { kind: "context", cells: [metric.spec, "without context", ...pairs.map(([alone]) => write(alone))] },
+    { kind: "context", cells: ["", "with context", ...pairs.map(([, read]) => write(read))] },
+    { kind: "context gain", cells: ["", "gain", ...pairs.map(gain)] },
+  ];
 }
 
 /** Where a row lies: a strip of the document with the window and the segment in it. */

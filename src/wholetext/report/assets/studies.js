@@ -19,7 +19,7 @@ const PANELS = {
     el("div", { class: "wide" }, curves(panel)),
     numbersOf(
       [panel.axes[0], ...panel.lines.map((line) => line.name)],
-      panel.x.map((x, i) => [String(x), ...panel.lines.map((line) => digitsOf(line.y[i]))]),
+      panel.x.map((x, i) => [String(x), ...panel.lines.map((line) => writer(line.y)(line.y[i]))]),
     ),
   ],
   bars: (panel) => [
@@ -28,27 +28,31 @@ const PANELS = {
       ["Name", panel.axis, "low", "high", "items"],
       panel.bars.map((one) => [
         [one.group, one.name].filter(Boolean).join(" · "),
-        ...[one.value, one.low, one.high, one.count].map(digitsOf),
+        ...[one.value, one.low, one.high].map(writer(panel.bars.map((bar) => bar.value))),
+        known(one.count) ? count(one.count) : "–",
       ]),
     ),
   ],
 };
 
-function digitsOf(value) {
-  if (typeof value !== "number") return value || "–";
-  return Number.isInteger(value) ? count(value) : number(value, Math.abs(value) >= 20 ? 1 : 3);
+/** How to write the numbers of one column or chart: all alike. */
+function writer(values) {
+  const numbers = values.filter((value) => typeof value === "number");
+  const digits = numbers.every(Number.isInteger) ? 0 : numbers.some((value) => Math.abs(value) >= 2) ? 2 : 4;
+  return (value) => (typeof value !== "number" ? value || "–" : digits ? number(value, digits) : count(value));
 }
 
 function studyTable(panel) {
-  const cell = (value, rank) =>
+  const writers = panel.columns.map((_, c) => writer(panel.rows.map((row) => row[1][c])));
+  const cell = (value, rank, write) =>
     el(
       "td",
       { class: `num${rank === 1 ? " strong" : ""}` },
-      digitsOf(value),
+      write(value),
       known(rank) ? el("span", { class: "rank", title: "rank cluster" }, ` #${rank}`) : null,
     );
   const rows = panel.rows.map(([name, cells], r) => ({
-    cells: [name, ...cells.map((value, c) => cell(value, panel.ranks.length ? panel.ranks[r][c] : null))],
+    cells: [name, ...cells.map((value, c) => cell(value, panel.ranks.length ? panel.ranks[r][c] : null, writers[c]))],
   }));
   return plainTable({ class: "study" }, [[panel.of], ...panel.columns.map((name) => [name, "num"])], rows);
 }
@@ -57,7 +61,8 @@ function studyTable(panel) {
 function gridCell(panel) {
   const values = panel.values.flat().filter(known),
     low = Math.min(...values),
-    high = Math.max(...values);
+    high = Math.max(...values),
+    write = writer(values);
   const reach = panel.centred ? Math.max(...values.map(Math.abs), 1e-9) : high - low || 1;
   return (r, c) => {
     const value = panel.values[r][c],
@@ -65,14 +70,14 @@ function gridCell(panel) {
     if (!known(value)) return null;
     const share = panel.centred ? value / reach : (value - low) / reach;
     const extra = panel.extra.length ? panel.extra[r][c] : "";
-    return { share, centred: panel.centred, text: digitsOf(value), say: [place, digitsOf(value), extra] };
+    return { share, centred: panel.centred, text: write(value), say: [place, write(value), extra] };
   };
 }
 
 const gridWords = (panel, r) =>
   panel.values[r].map((value, c) => {
     const extra = panel.extra.length ? panel.extra[r][c] : "";
-    return digitsOf(value) + (extra && known(value) ? ` (${extra})` : "");
+    return writer(panel.values.flat())(value) + (extra && known(value) ? ` (${extra})` : "");
   });
 
 /** The numbers behind a chart, for those who cannot see it or want them. */
@@ -95,7 +100,7 @@ function drawStudy(at) {
     el(
       "section",
       {},
-      el("h2", {}, study.title),
+      el("h2", { class: study.title === head.title ? "unseen" : null }, study.title),
       facts.length ? el("dl", { class: "signature" }, facts) : null,
       cares.length ? el("div", { class: "care" }, el("ul", {}, cares)) : null,
     ),

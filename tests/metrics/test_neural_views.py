@@ -1,0 +1,245 @@
+"""Neural metrics under views: exactness, independence of batches, long documents, several references, memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from neural_texts import ORACLE, cut, texts, with_tokenizers
+
+from wholetext.engine import Engine
+from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
+from wholetext.evaluate import Options, evaluate
+from wholetext.metrics.bertscore import BertScore
+from wholetext.metrics.comet import Comet
+from wholetext.metrics.mover import Mover, transport
+from wholetext.metrics.sbert import Sbert
+from wholetext.plan import make_plan
+from wholetext.registry import scorer
+from wholetext.testing import check_metric
+from wholetext.types import Corpus, Document, FloatArray, Metric, Output, Request, View
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+BERT = str(ORACLE / "models" / "tiny-bert")
+TEXTS = texts()
+NO_CACHE = Options(cache=False, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_tokenizers(tmp_path_factory.mktemp("models"))
+
+
+def small(many: int = 6) -> tuple[Corpus, list[Output]]:
+    """Two documents of real text and two systems."""
+    src, hyp, ref = (tuple(TEXTS["en-de"][side]) for side in ("src", "hyp", "ref"))
+    cuts = {"a": slice(0, many), "b": slice(many, 2 * many)}
+    docs = tuple(Document(name, src[at], {"ref": ref[at]}) for name, at in cuts.items())
+    later = slice(2 * many, 4 * many)
+    other = {name: tuple(hyp[later][at]) for name, at in cuts.items()}
+    return Corpus("c", ("en", "de"), docs), [
+        Output("one", {name: hyp[at] for name, at in cuts.items()}), Output("two", other)
+    ]
+
+
+def rows(results: Any) -> FloatArray:
+    (by_system,) = results.scores.values()
+    return np.stack([scores.at("row") for scores in by_system.values()])
+
+
+@pytest.mark.parametrize("metric", ["bertscore(layer=2)@BERT", "sbert@BERT", "mover(layer=2)@BERT",
+                                    "comet@TINY/comet-reg-mix", "comet@TINY/comet-kiwi-bert"])
+def test_no_context_and_windows_of_one_are_the_sentence_exactly(metric: str, tiny: Path) -> None:
+    corpus, outputs = small()
+    metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
+    sentence = rows(evaluate(corpus, outputs, [metric], NO_CACHE))
+    for view in ("context(prev=0)", "slide(size=1,step=1)", "paragraph(size=1)"):
+        assert np.array_equal(rows(evaluate(corpus, outputs, [f"{view}:{metric}"], NO_CACHE)), sentence)
+    assert not np.array_equal(rows(evaluate(corpus, outputs, [f"context(prev=1):{metric}"], NO_CACHE)), sentence)
+
+
+def every(tiny: Path) -> list[Metric]:
+    comets = [Comet(str(tiny / name)) for name in ("comet-reg-mix", "comet-qe-mix", "comet-kiwi-bert", "xcomet")]
+    return [*comets, BertScore(BERT, layer=3), Sbert(BERT), Mover(BERT, layer=3)]
+
+
+@pytest.mark.parametrize("prev", [0, 2])
+def test_scores_do_not_depend_on_batches_order_or_threads(prev: int, tiny: Path) -> None:
+    asked = cut(TEXTS["zh-en"], prev)[:16]
+    for metric in every(tiny):
+        metric = metric.resolve(("zh", "en"))
+        wanted = metric.reduce_rows(metric.measure(asked, Engine(batch_tokens=1)))
+        for budget in (200, 4000):
+            found = metric.reduce_rows(metric.measure(asked[::-1], Engine(batch_tokens=budget)))[::-1]
+            np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=0, err_msg=str(metric))
+        threads = torch.get_num_threads()
+        torch.set_num_threads(3 - min(2, threads))
+        try:
+            found = metric.reduce_rows(metric.measure(asked, Engine()))
+        finally:
+            torch.set_num_threads(threads)
+        np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=0, err_msg=str(metric))
+
+
+@pytest.mark.slow
+def test_every_golden_checkpoint_keeps_its_scores_in_any_batch(golden: Path) -> None:
+    for folder in sorted((golden / "models").glob("*comet*")):
+        metric = Comet(str(folder)).resolve(("en", "de"))
+        asked = cut(TEXTS["en-de"]) + cut(TEXTS["zh-en"])
+        engines = [Engine(batch_tokens=budget) for budget in (1, 300, 1024, 8000)]
+        found = [metric.reduce_rows(metric.measure(asked, engine)) for engine in engines]
+        assert np.ptp(found, axis=0).max() <= 1e-6, folder.name
+
+
+def test_the_contract_of_metrics(tiny: Path) -> None:
+    check_metric(f"bertscore(layer=2)@{BERT}")
+    check_metric(f"context(prev=1):sbert@{BERT}")
+    check_metric(f"mover(layer=2,idf=true)@{BERT}")
+    check_metric(f"context(prev=2):comet@{tiny / 'comet-reg-mix'}")
+    check_metric(f"comet@{tiny / 'xcomet'}")
+
+
+def long_document() -> tuple[Corpus, list[Output]]:
+    """600 sentences, one of them of 2,000 tokens and more."""
+    lines = TEXTS["en-de"]
+    sides = {side: [lines[side][i % 35] for i in range(600)] for side in ("src", "hyp", "ref")}
+    for side in sides.values():
+        side[300] = " ".join(["The bridge over the river was closed again."] * 220)
+    doc = Document("long", tuple(sides["src"]), {"ref": tuple(sides["ref"])})
+    return Corpus("long", ("en", "de"), (doc,)), [Output("one", {"long": tuple(sides["hyp"])})]
+
+
+VIEWS = ("sentence", "context(prev=2)", "context(prev=3,next=2,hyp=own)", "slide(size=6,step=6)", "slide(tokens=500)",
+         "paragraph(size=10)", "whole")  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["bertscore(layer=1)@BERT", "sbert@BERT", "comet@TINY/comet-reg-mix",
+                                    "comet@TINY/comet-kiwi-bert"])  # fmt: skip
+def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: str, tiny: Path) -> None:
+    corpus, outputs = long_document()
+    metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
+    results = evaluate(corpus, outputs, [f"{view}:{metric}" for view in VIEWS], NO_CACHE)
+    for by_system in results.scores.values():
+        scores = by_system["one"]
+        assert np.isfinite(scores.at("row")).all()
+        assert scores.lost is not None and int(scores.signature["lost_focus"]) == (scores.lost[:, 1] > 0).sum() >= 1
+        at = next(i for i, row in enumerate(scores.rows) if row.start <= 300 < row.stop)
+        assert scores.lost[at, 1] > 1000
+
+
+def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wholetext.backends.encoder.Encoder.hidden", None)
+    corpus, outputs = long_document()
+    strict = Options(cache=False, overflow="error")
+    for metric in (f"bertscore@{BERT}", f"context(prev=2):comet@{tiny / 'comet-reg-mix'}", f"sbert@{BERT}"):
+        with pytest.raises(TextTooLong, match=r"document long, segments? 301.*system one"):
+            evaluate(corpus, outputs, [metric], strict)
+
+
+def test_plan_shows_the_tokens_with_the_scored_ones_marked(tiny: Path) -> None:
+    corpus, outputs = small()
+    plan = make_plan(corpus, outputs[:1], f"context(prev=1):comet@{tiny / 'comet-reg-mix'}", show=2)
+    sides = dict(plan.shown[1].sides)
+    assert sides.keys() == {"hyp", "src", "ref"}
+    assert sides["hyp"].startswith("<s> ▁") and sides["hyp"].endswith("» </s>") and " </s> «▁" in sides["hyp"]
+    crossed = make_plan(corpus, outputs[:1], f"comet@{tiny / 'comet-kiwi-bert'}", show=1)
+    assert crossed.shown[0].sides[0][0] == "src" and "[SEP]" in crossed.shown[0].sides[0][1]
+
+
+def test_several_references_are_averaged_by_comet(tiny: Path) -> None:
+    lines = TEXTS["en-de"]
+    one = lambda text: View((text,), (0, 1))  # noqa: E731
+    for name in ("comet-reg-mix", "xcomet"):
+        metric = Comet(str(tiny / name)).resolve(("en", "de"))
+        refs = (one(lines["ref"][0]), one(lines["hyp"][1]))
+        src, hyp = one(lines["src"][0]), (one(lines["hyp"][0]),)
+        asked = [Request(hyp, src, some) for some in (refs, refs[:1], refs[1:])]
+        both, first, second = metric.reduce_rows(metric.measure(asked, Engine()))[:, 0]
+        assert both == pytest.approx((first + second) / 2, abs=1e-6)
+
+
+def test_models_that_read_one_token_say_what_context_means(tiny: Path, golden: Path) -> None:
+    engine = Engine()
+    metric = Comet(str(tiny / "xcomet")).resolve(("en", "de"))
+    asked = cut(TEXTS["en-de"], 1)[:3]
+    metric.measure(asked, engine)
+    assert any("as one" in text for text in engine.warnings)
+    for i, request in enumerate(asked):
+        assert all(span["end"] <= len(request.hyp[0].text) for span in engine._details[i]["spans"])
+    with pytest.raises(MetricError, match="first token"):
+        first = Comet(str(golden / "models" / "comet-reg-cls")).resolve(("en", "de"))
+        first.measure(asked, Engine())
+
+
+def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.backends import encoder
+
+    metric, asked = Sbert(BERT).resolve(("en", "de")), cut(TEXTS["en-de"])[:6]
+    wanted = metric.measure(asked, Engine())
+    real = encoder.Encoder.hidden
+
+    def greedy(self: Any, sequences: Any, types: Any = None) -> Any:
+        with encoder.memory():
+            if len(sequences) > 2:
+                raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return real(self, sequences, types)
+
+    monkeypatch.setattr(encoder.Encoder, "hidden", greedy)
+    np.testing.assert_allclose(metric.measure(asked, Engine()), wanted, atol=1e-6)
+    assert sorted(encoder.DTYPES) == ["bf16", "fp16", "fp32", "int8"]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("bf16", 0.1), ("int8", 0.2)])
+def test_other_numbers_are_near_and_named(dtype: str, tolerance: float, tiny: Path) -> None:
+    corpus, outputs = small()
+    for metric in (f"sbert@{BERT}", f"bertscore(layer=4)@{BERT}"):
+        exact = evaluate(corpus, outputs, [metric], NO_CACHE)
+        rough = evaluate(corpus, outputs, [metric], Options(cache=False, device="cpu", dtype=dtype))
+        assert 0 < np.abs(rows(exact) - rows(rough)).max() < tolerance
+        assert next(iter(rough.scores.values()))["one"].signature["dtype"] == dtype
+        assert any("int8" in text for text in rough.warnings) == (dtype == "int8")
+    with pytest.raises(ModelError, match="CPU only"):
+        evaluate(corpus, outputs, [f"sbert@{BERT}"], Options(cache=False, device="cuda", dtype="int8"))
+    with pytest.raises(InputError, match="no precision"):
+        Options(cache=False, dtype="fp8")
+
+
+def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    models = {
+        "bertscore": "google-bert/bert-base-multilingual-cased", "kiwi": "Unbabel/wmt22-cometkiwi-da",
+        "sbert": "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
+        "doc-comet": "Unbabel/wmt22-comet-da", "comet@wmt20-comet-da": "Unbabel/wmt20-comet-da",
+    }  # fmt: skip
+    for spec, model in models.items():
+        with pytest.raises(ModelError, match=f"wholetext models fetch {model}"):
+            scorer(spec).metric.resolve(("en", "de"))
+    with pytest.raises(MetricError, match="target language"):
+        scorer("bertscore").metric.resolve(("", ""))
+
+
+def test_transport_is_the_cheapest_plan() -> None:
+    cost = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
+    assert transport(cost, np.full(3, 1 / 3), np.full(2, 1 / 2)) == pytest.approx(1 / 6)
+    assert transport(cost[:2], np.full(2, 0.5), np.full(2, 0.5)) == 0.0
+    metric = Mover(BERT, layer=2).resolve(("en", "de"))
+    same = [Request((view,), None, (view,)) for view in (View(("The same words.",), (0, 1)),)]
+    assert metric.reduce_rows(metric.measure(same, Engine()))[0, 0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_sentence_vectors_are_those_of_sentence_transformers() -> None:
+    from wholetext.backends import hub
+
+    reference = pytest.importorskip("sentence_transformers")
+    path = hub.embedded("minilm")
+    if path is None:
+        pytest.skip("the embedded MiniLM is not installed")
+    lines = TEXTS["zh-en"]
+    model = reference.SentenceTransformer(str(path), device="cpu")
+    hyp, ref = (model.encode(lines[side][:8], normalize_embeddings=True) for side in ("hyp", "ref"))
+    metric = Sbert("minilm").resolve(("zh", "en"))
+    found = metric.reduce_rows(metric.measure(cut(lines)[:8], Engine()))[:, 0]
+    np.testing.assert_allclose(found, (hyp * ref).sum(axis=1), atol=2e-6)
