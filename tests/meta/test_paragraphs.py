@@ -142,6 +142,6 @@ def test_paragraph_counts_that_the_paper_printed(data: Path) -> None:
     ratings = find_ratings(data / "evalsets" / "wmt21.news.mqm", "en-de", "mqm").ratings
     counts = [[p.system for p in paragraphs(ratings, Windows(k, "mean"))] for k in range(1, 11)]
     whole = [system for system in ratings.systems if counts[0].count(system) == 527]
-    assert len(whole) >= 13
+    assert len(whole) == 6  # the others lack one to three ratings in the release
     for system in whole:
         assert [15 * names.count(system) for names in counts] == published
