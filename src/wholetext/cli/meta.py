@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from wholetext.cli import inputs
 from wholetext.cli import score as options
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def meta(
     alpha: options.Alpha = 0.05,
     out: Annotated[Path | None, typer.Option("--out", help="Write meta.json and computed scores here.")] = None,
     format: options.Format = "table",
-    json_: Annotated[bool, typer.Option("--json", help="Short for -f json.")] = False,
+    json_: inputs.Json = False,
     latex: Annotated[bool, typer.Option("--latex", help="Short for -f latex.")] = False,
     no_cache: options.NoCache = False,
     device: options.Device = "auto",
