@@ -181,7 +181,8 @@ def main() -> None:
     page = [
         "# Does context help? A study with a small encoder", "",
         "Written by `python tools/study_context.py` "
-        f"(`--segments {args.segments} --windows {args.windows}`); every number in it comes from there.", "", *reading(), "",
+        f"(`--segments {args.segments} --windows {args.windows}`); every number in it comes from there.",
+        "", *reading(), "",
         "System-level agreement with people: Pearson's r between a metric's system scores and the official human ones "
         "(MQM, or standardised direct assessment), and how many pairs of systems are in the order people put them in. "
         "The encoder is the embedded MiniLM (`bertscore@minilm`, `sbert@minilm`): six layers, English only.", "",
