@@ -27,7 +27,8 @@ test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n 2 --dist worksteal
 
 test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -m browser -rs
+	@cat artefacts/timing.txt 2>/dev/null || true
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal

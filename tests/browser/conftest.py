@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import study_files
 from report_material import full_run
 
 from wholetext.evaluate import open_run
-from wholetext.report import analyse, write_report
+from wholetext.report import analyse, read_study, write_report
 from wholetext.results import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,4 +85,15 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report") / "run"
     write_run(full_run(), folder)
     write_report(analyse(open_run(folder)), [], folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="session")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of studies alone, from the files that `meta`, `sweep` and `contrast` wrote."""
+    folder = tmp_path_factory.mktemp("studies")
+    found = study_files.make(folder)
+    files = [found["meta"] / "meta.json", found["windows"] / "grid.json", found["contexts"] / "grid.json",
+             found["contrast"] / "contrast.json"]  # fmt: skip
+    write_report(None, [read_study(file) for file in files], folder / "report.html")
     return folder / "report.html"

@@ -35,9 +35,9 @@ def test_leaderboard_shows_systems_metrics_and_cautions(look: Look, report: Path
     care = page.locator("#care").inner_text()
     for said in ("6 documents only", "made by hand", "context:bertscore: scored text was cut", "system-C: no text"):
         assert said in care
+    page.screenshot(path=artefacts / "leaderboard.png", full_page=True)
     page.locator("text=notes to read").click()
     assert page.evaluate("document.activeElement.id") == "care"
-    page.screenshot(path=artefacts / "leaderboard.png", full_page=True)
 
 
 def test_a_click_makes_a_system_the_baseline(look: Look, report: Path) -> None:
@@ -123,12 +123,21 @@ def test_another_metric_and_another_pair(look: Look, report: Path) -> None:
 
 def test_scatter_and_distribution_open_documents(look: Look, report: Path) -> None:
     for chart in ("Scatter plot", "Distribution"):
-        page = look(report, "documents")
+        page = look(report, "documents", viewport={"width": 1280, "height": 2000})
         node = page.locator(f"svg[aria-label^='{chart}']")
         node.focus()
         page.keyboard.press("ArrowRight")
         name = page.locator("#said").inner_text().split(",")[0]
+        dot = node.locator("circle.cursor").bounding_box()
         page.keyboard.press("Enter")
+        drawn(page, "document")
+        assert name in page.locator("h2").inner_text()
+        page.go_back()
+        drawn(page, "documents")
+        page.evaluate("scrollTo(0, 0)")
+        page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
+        assert name in page.locator("#tip").inner_text()
+        page.mouse.click(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
         drawn(page, "document")
         assert name in page.locator("h2").inner_text()
 
@@ -139,8 +148,14 @@ def test_best_and_worst_documents_and_the_table(look: Look, report: Path) -> Non
     assert len(deltas) == 6 and deltas[:3] == sorted(deltas[:3], reverse=True) and deltas[3:] == sorted(deltas[3:])
     assert len(texts(page, "#documents tbody tr")) == 6
     page.get_by_label("Order").select_option(label="difference of the two")
-    page.wait_for_function("document.querySelector('#documents tbody th').textContent !== 'doc-1' || true")
+    first = texts(page, "#extremes tbody th")[0]  # system-A is better everywhere: the largest difference is its best
+    page.wait_for_function(f"document.querySelector('#documents tbody th').textContent === '{first}'")
     page.locator("#documents tbody a").first.click()
+    drawn(page, "document")
+    assert first in page.locator("h2").inner_text()
+    page.go_back()
+    drawn(page, "documents")
+    page.locator("#extremes a").last.click()
     drawn(page, "document")
 
 
@@ -216,4 +231,7 @@ def test_nothing_is_wider_than_a_phone(look: Look, report: Path, artefacts: Path
         page = look(report, name, viewport={"width": 390, "height": 844})
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 390, name
+        last = page.locator("nav a").last.bounding_box()
+        assert last["x"] + last["width"] <= 390
+        page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=artefacts / f"phone-{name.split('?')[0]}.png", full_page=True)

@@ -241,6 +241,7 @@ def test_list_show_cache_and_demo(tmp_path: Path, capsys: pytest.CaptureFixture[
     code, out, err = call(capsys, "demo", "--out", str(tmp_path / "run"), "-m", "bleu")
     assert code == 0, err
     assert "patchwork" in out
+    assert out.splitlines()[-1].startswith(f"report: {tmp_path / 'run' / 'report.html'} (")
     assert "rows:bleu" in call(capsys, "cache", "info")[1]
     assert "dropped" in call(capsys, "cache", "clear")[1]
 

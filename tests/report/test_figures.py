@@ -19,12 +19,17 @@ pytest.importorskip("vl_convert", reason="the report extra is not installed")
 
 def test_every_figure_of_a_run_and_its_studies(tmp_path: Path) -> None:
     analysis = analyse(full_run(systems=2))
-    paths = study_files.make(tmp_path)
-    studies = [read_study(paths["windows"] / "grid.json"), read_study(paths["contrast"] / "contrast.json")]
+    study_files.make(tmp_path)
+    files = ("meta/meta", "windows/grid", "contexts/grid", "contrast/contrast", "contrast/contrast")
+    studies = [read_study(tmp_path / f"{file}.json") for file in files]
     names = [name for name, _ in figures(analysis, studies)]
     wanted = "leaderboard compare documents-chrf distribution-blonde scatter-bleu categories-blonde"
     assert set(wanted.split()) <= set(names)
-    assert any(name.startswith("sweep-1-") for name in names) and any(name.startswith("contrast-") for name in names)
+    for begins in ("meta-2-agreement-by", "meta-6-by-paragraph-length", "sweep-1-chrf-by-window-and-stride",
+                   "sweep-2-share-of-segments-in-no-window", "sweep2-1-chrf-by-size-of-context", "contrast-3-by-type",
+                   "contrast2-1-accuracy"):  # fmt: skip
+        assert any(name.startswith(begins) for name in names), begins
+    assert any("correlation-between-metrics" in name for name in names)
     assert len(set(names)) == len(names) and all(name == Path(name).name for name in names)
 
 

@@ -57,6 +57,35 @@ def test_windows_become_a_heat_map_with_shares(files: dict[str, Path]) -> None:
     assert f"{100 * cell['dropped']:.1f} %" in grids[0].extra[2][1]
 
 
+def test_what_did_not_fit_has_a_heat_map_of_its_own(files: dict[str, Path], tmp_path: Path) -> None:
+    raw = json.loads((files["windows"] / "grid.json").read_text("utf-8"))
+    raw["cells"][-1] |= {"lost_focus": 0.25, "lost_context": 0.5}  # chrf loses nothing, a model may
+    (tmp_path / "grid.json").write_text(json.dumps(raw), "utf-8")
+    grids = of_kind(read_study(tmp_path / "grid.json"), Grid)
+    assert [grid.title for grid in grids][2:] == ["Share of rows that lost context, in %",
+                                                  "Share of rows that lost scored text, in %"]  # fmt: skip
+    assert grids[2].values[-1][-1] == 50.0 and grids[3].values[-1][-1] == 25.0
+    assert "25.0 % rows that lost scored text" in grids[0].extra[-1][-1]
+
+
+def test_what_commands_print_is_what_they_write(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = files["contrast"].parent
+    capsys.readouterr()
+    study_files.command("sweep", study_files.DEMO, "-l", "de-en", "-m", "chrf", "--window", "3", "-q", "-f", "json")
+    (tmp_path / "sweep.json").write_text(capsys.readouterr().out, "utf-8")
+    assert read_study(tmp_path / "sweep.json") == read_study(files["windows"] / "grid.json")
+    scores = [part for name in ("one", "two") for part in ("--scores", f"{name}={folder / name}.txt")]
+    study_files.command("contrast", folder / "set.jsonl", *scores, "-l", "en-fr", "-f", "json")
+    (tmp_path / "contrast.json").write_text(capsys.readouterr().out, "utf-8")
+    assert read_study(tmp_path / "contrast.json") == read_study(files["contrast"] / "contrast.json")
+    asked = ["-m", "chrf", "--stored", "--level", "sys", "--draws", "20", "-q", "--json"]
+    study_files.command("meta", folder / "wmt22.small", "-l", "de-en", *asked)
+    (tmp_path / "meta.json").write_text(capsys.readouterr().out, "utf-8")
+    assert of_kind(read_study(tmp_path / "meta.json"), Table)[0].columns[1] == "sys:accuracy"
+
+
 def test_contexts_become_curves_with_dashed_controls(files: dict[str, Path]) -> None:
     study = read_study(files["contexts"] / "grid.json")
     curve = of_kind(study, Curves)[0]

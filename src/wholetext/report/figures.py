@@ -46,11 +46,20 @@ def figures(analysis: Analysis | None, studies: Sequence[Study]) -> Iterator[tup
     altair_module()
     if analysis is not None:
         yield from _run_figures(analysis)
-    for study in studies:
+    for study, kind in zip(studies, _kinds(studies)):
         for number, panel in enumerate(study.panels, 1):
             chart = panel_chart(panel)
             if chart is not None:
-                yield f"{study.kind}-{number}-{_slug(panel.title)}", chart
+                yield f"{kind}-{number}-{_slug(panel.title)}", chart
+
+
+def _kinds(studies: Sequence[Study]) -> list[str]:
+    """What files of each study begin with: its kind, from the second of a kind on with a number."""
+    found: list[str] = []
+    for at, study in enumerate(studies):
+        earlier = sum(one.kind == study.kind for one in studies[:at])
+        found.append(f"{study.kind}{earlier + 1}" if earlier else study.kind)
+    return found
 
 
 def _run_figures(analysis: Analysis) -> Iterator[tuple[str, Any]]:

@@ -64,7 +64,8 @@ def meta(found: Mapping[str, Any]) -> Study:
 def _agreement(found: Mapping[str, Any]) -> Table:
     tasks, average = found["tasks"], found.get("average")
     columns = [{row["name"]: (row["value"], row["rank"]) for row in task["metrics"]} for task in tasks]
-    titles = [f"{task['task']} {task['where']}".strip() for task in tasks]
+    places = {task["where"] for task in tasks}
+    titles = [task["task"] if len(places) == 1 else f"{task['task']} {task['where']}".strip() for task in tasks]
     order = {row["name"]: None for task in tasks for row in task["metrics"]}
     if average:
         columns.insert(0, {row["name"]: (row["value"], row["rank"]) for row in average["metrics"]})
@@ -74,8 +75,9 @@ def _agreement(found: Mapping[str, Any]) -> Table:
     rows = tuple((name, tuple(column.get(name, empty)[0] for column in columns)) for name in order)
     ranks = tuple(tuple(column.get(name, empty)[1] for column in columns) for name in order)
     alpha = found.get("alpha", 0.05)
+    said = f"{places.pop()}. " if len(places) == 1 else ""
     return Table("Agreement with human judgment", tuple(titles), rows, ranks=ranks,
-                 note=f"#n is the significance cluster at p ≤ {alpha}; best cluster in bold.")
+                 note=f"{said}#n is the significance cluster at p ≤ {alpha}; best cluster in bold.")
 
 
 def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
@@ -122,10 +124,13 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
 def sweep(found: Mapping[str, Any]) -> Study:
     """Windows by strides as heat-maps, or curves over context sizes with their controls."""
     cells = found["cells"]
-    facts = (("corpus", f"{found['corpus']} {'-'.join(found['langs'])}"), ("systems", ", ".join(found["systems"])),
+    langs, windows = "-".join(found["langs"]), "size" in found["axes"]
+    facts = (("corpus", found["corpus"] if found["corpus"] == langs else f"{found['corpus']} {langs}"),
+             ("systems", ", ".join(found["systems"])),
              ("direction", "higher is better" if found["higher_is_better"] else "lower is better"))
-    panels = _windows(found, cells) if "size" in found["axes"] else _contexts(found, cells)
-    return Study("sweep", f"Sweep of {found['metric']}", tuple(panels), facts, tuple(found.get("warnings", ())))
+    panels = _windows(found, cells) if windows else _contexts(found, cells)
+    title = f"{'Windows' if windows else 'Context'}: {found['metric']}"
+    return Study("sweep", title, tuple(panels), facts, tuple(found.get("warnings", ())))
 
 
 def _windows(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[Panel]:

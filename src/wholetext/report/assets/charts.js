@@ -76,8 +76,11 @@ function frame(width, height, label, interactive) {
   });
 }
 
-const scaler = (low, high, from, to) => (value) =>
-  from + (to - from) * (high > low ? (value - low) / (high - low) : 0.5);
+/** Value → place; it knows its ends. */
+const scaler = (low, high, from, to) =>
+  Object.assign((value) => from + (to - from) * (high > low ? (value - low) / (high - low) : 0.5), {
+    ends: [low, high],
+  });
 
 /** Bounds with a little room; a single value gets some width. */
 function bounds(values) {
@@ -89,28 +92,36 @@ function bounds(values) {
   return [low - room, high + room];
 }
 
-function axisX(chart, ends, x, y, title, whole) {
-  for (const [value, text] of ticks(...ends, 5).filter((tick) => !whole || Number.isInteger(tick[0]))) {
+/** The axis below, at height y; `whole` where only whole numbers mean something. */
+function axisX(chart, x, y, title, whole) {
+  const marks = ticks(...x.ends, 5).filter(([value]) => !whole || Math.abs(value - Math.round(value)) < 1e-6);
+  for (const [value, text] of marks) {
     chart.append(
       svg("line", { class: "tick", x1: x(value), x2: x(value), y1: y, y2: y + 4 }),
-      svg("text", { class: "label", x: x(value), y: y + 17, "text-anchor": "middle" }, text),
+      svg(
+        "text",
+        { class: "label", x: x(value), y: y + 17, "text-anchor": "middle" },
+        whole ? count(Math.round(value)) : text,
+      ),
     );
   }
-  const middle = (x(ends[0]) + x(ends[1])) / 2;
+  const [first, last] = x.ends.map(x),
+    middle = (first + last) / 2;
   chart.append(
-    svg("line", { class: "axis", x1: x(ends[0]), x2: x(ends[1]), y1: y, y2: y }),
+    svg("line", { class: "axis", x1: first, x2: last, y1: y, y2: y }),
     svg("text", { class: "label name", x: middle, y: y + 35, "text-anchor": "middle" }, title),
   );
 }
 
-function axisY(chart, ends, x, y, title) {
-  for (const [value, text] of ticks(...ends, 5)) {
+/** The axis at the left, with lines from one side of the plot to the other. */
+function axisY(chart, [left, right], y, title) {
+  for (const [value, text] of ticks(...y.ends, 5)) {
     chart.append(
-      svg("line", { class: "grid", x1: x, x2: chart.viewBox.baseVal.width - 10, y1: y(value), y2: y(value) }),
-      svg("text", { class: "label", x: x - 7, y: y(value) + 4, "text-anchor": "end" }, text),
+      svg("line", { class: "grid", x1: left, x2: right, y1: y(value), y2: y(value) }),
+      svg("text", { class: "label", x: left - 7, y: y(value) + 4, "text-anchor": "end" }, text),
     );
   }
-  const middle = (y(ends[0]) + y(ends[1])) / 2;
+  const middle = (y(y.ends[0]) + y(y.ends[1])) / 2;
   chart.append(
     svg(
       "text",
@@ -131,8 +142,8 @@ function scatter(points, names, digits, open) {
   const ends = bounds(shown.flatMap((point) => [point.a, point.b]));
   const x = scaler(...ends, left, width - 12),
     y = scaler(...ends, bottom, 10);
-  axisY(chart, ends, left, y, names[1]);
-  axisX(chart, ends, x, bottom, names[0]);
+  axisY(chart, [left, width - 12], y, names[1]);
+  axisX(chart, x, bottom, names[0]);
   chart.append(svg("line", { class: "even", x1: x(ends[0]), y1: y(ends[0]), x2: x(ends[1]), y2: y(ends[1]) }));
   const dots = shown.map((point) => ({
     ...point,
@@ -192,7 +203,7 @@ function distribution(rows, axis, digits, open) {
     for (const dot of mine) dots.push(dot);
     chart.append(svg("line", { class: "median", x1: x(q2), x2: x(q2), y1: y - 14, y2: y + 14 }));
   });
-  axisX(chart, ends, x, bottom, axis);
+  axisX(chart, x, bottom, axis);
   return walkable(chart, dots, open);
 }
 

@@ -42,7 +42,7 @@ function inkOn(color) {
     return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   });
   const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return light > 0.179 ? "#111" : "#fff";
+  return light > 0.179 ? "#000" : "#fff";
 }
 
 /** Where a segment's score stands among all of the metric, −1 … 1, better up. */

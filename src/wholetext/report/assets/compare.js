@@ -61,10 +61,10 @@ function differences(a, b) {
 
 function verdictOf(metric, found, a, b) {
   const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "not settled" };
-  const needed = found.verdict === "open" ? metric.needed[a][b] : null;
+  const needed = found.verdict === "open" ? metric.needed[a][b] : null; // by this pair alone, uncorrected
   return [
     el("span", { class: `verdict ${found.verdict}` }, el("bdi", {}, said[found.verdict])),
-    known(needed) ? el("small", {}, ` (about ${plural(needed, "document")} would do)`) : null,
+    known(needed) && needed > head.docs.length ? el("small", {}, ` (about ${plural(needed, "document")} would do)`) : null,
   ];
 }
 

@@ -15,7 +15,11 @@ function load(name) {
   return unpacked.get(name);
 }
 
+/** When the whole file has been read: blocks come after the script. */
+const whole = new Promise((done) => addEventListener("DOMContentLoaded", done));
+
 async function unpack(name) {
+  if (name !== "head") await whole;
   const holder = byId(`data-${name}`);
   if (!holder) throw new Error(`block ${name} is missing from the file`);
   const letters = atob(holder.textContent),

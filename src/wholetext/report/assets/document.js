@@ -89,6 +89,7 @@ async function drawDocument() {
       title,
       steps(),
       cut,
+      el("p", { class: "note printed" }, printedNote()),
       el(
         "div",
         { class: "controls" },
@@ -108,6 +109,12 @@ async function drawDocument() {
       helpLine(),
     ),
   );
+}
+
+/** What the controls say, for paper, where there are none. */
+function printedNote() {
+  const [, name] = colourings().find(([key]) => String(key) === String(colourKey()));
+  return `Coloured by ${name}.`;
 }
 
 function showSystem(system) {
@@ -276,7 +283,7 @@ function textTable(block) {
     key,
     reach: Math.max(...[...scores.values()].flat().filter(known).map(Math.abs), 1e-9),
   };
-  drawSegments(Math.max(FIRST, state.seg + 20));
+  drawSegments(printing ? total : Math.max(FIRST, state.seg + 20));
   const watch = new IntersectionObserver(
     (seen) => {
       if (seen.some((one) => one.isIntersecting)) {
@@ -348,7 +355,7 @@ function segmentRow(at) {
 function textCell(column, at) {
   const { block } = current,
     text = column.text[at];
-  const given = { role: "cell", class: column.kind, "data-label": column.name };
+  const given = { role: "cell", class: column.kind, "data-label": column.name, dir: "auto" }; // what is below follows
   if (text === undefined) return el("td", given);
   const marks =
     column.kind === "hyp"
@@ -359,7 +366,7 @@ function textCell(column, at) {
   const long = text.length > LONG;
   const shownText = el(
     "p",
-    { class: long ? "text long" : "text", dir: "auto", lang: column.lang || null, tabindex: long ? "0" : null },
+    { class: long ? "text long" : "text", lang: column.lang || null, tabindex: long ? "0" : null },
     text.trim() ? marked(text, marks) : el("em", { class: "empty" }, "empty"),
   );
   return el("td", given, shownText, column.kind === "hyp" ? underline(column, at) : null);

@@ -68,7 +68,7 @@ async function drawDocuments() {
     el("div", { class: "controls" }, metricChoice()),
     section(
       "All documents",
-      `The stronger the colour, the higher${metric.higher ? " and better" : " and worse"}. Choose a cell to read the document.`,
+      `By ${metric.spec}: the stronger the colour, the higher${metric.higher ? " and better" : " and worse"}. Choose a cell to read the document.`,
       heat(metric, table, systems),
       heatScale(metric, table),
     ),
@@ -126,7 +126,7 @@ function heat(metric, table, systems) {
     columns = head.docs.map((doc) => doc[0]);
   const chart = heatmap(`Heat-map of ${metric.spec}: systems by documents`, rows, columns, cell, open);
   chart.id = "heatmap";
-  return el("div", { class: "wide" }, chart);
+  return scroller("Heat-map", chart, "wide");
 }
 
 function heatScale(metric, table) {

@@ -45,8 +45,9 @@ function section(title, note, ...children) {
 }
 
 /** A table that may be wider than the page scrolls by itself, by keyboard too. */
-function scroller(label, table) {
-  return el("div", { class: "scroller", role: "region", "aria-label": label, tabindex: "0" }, table);
+function scroller(label, content, kind) {
+  const given = { class: `scroller ${kind || ""}`.trim(), role: "region", "aria-label": label, tabindex: "0" };
+  return el("div", given, content);
 }
 
 /** A plain table. Columns are [name, class]; a name of class "unseen" is for screen readers only. Rows are

@@ -126,19 +126,18 @@ function cells(chart, places, place, open) {
 
 /** Curves over a shared x, intervals as bands, controls dashed; each named at its end. */
 function curves(panel) {
-  const width = 860,
+  const width = 920,
     height = 380,
     left = 62,
-    right = width - 240,
+    right = width - 290,
     bottom = height - 46;
   const chart = frame(width, height, `${panel.title}: ${panel.lines.map((line) => line.name).join(", ")}`, true);
-  const endsX = bounds(panel.x),
-    endsY = bounds(panel.lines.flatMap((line) => [...line.y, ...line.low, ...line.high]));
-  const x = scaler(...endsX, left, right),
-    y = scaler(...endsY, bottom, 12),
+  const heights = panel.lines.flatMap((line) => [...line.y, ...line.low, ...line.high]);
+  const x = scaler(...bounds(panel.x), left, right),
+    y = scaler(...bounds(heights), bottom, 12),
     points = [];
-  axisY(chart, endsY, left, y, panel.axes[1]);
-  axisX(chart, endsX, x, bottom, panel.axes[0], panel.x.every(Number.isInteger));
+  axisY(chart, [left, right], y, panel.axes[1]);
+  axisX(chart, x, bottom, panel.axes[0], panel.x.every(Number.isInteger));
   const ends = [];
   panel.lines.forEach((line, i) => {
     const kind = `series s${(known(line.hue) ? line.hue : i) % 8}${line.control ? " dashed" : ""}`;
@@ -169,7 +168,7 @@ function curves(panel) {
     .forEach((end, i) => {
       // labels keep their distance
       end.label = Math.max(end.y + 4, i ? ends[i - 1].label + 14 : 0);
-      chart.append(svg("text", { class: `label ${end.kind}`, x: right + 12, y: end.label }, clip(end.name, 36)));
+      chart.append(svg("text", { class: `label ${end.kind}`, x: right + 12, y: end.label }, clip(end.name, 44)));
     });
   return walkable(chart, points);
 }
@@ -214,6 +213,6 @@ function bars(panel) {
       say: [[bar.group, bar.name].filter(Boolean).join(" · "), number(bar.value, 3), range],
     });
   });
-  axisX(chart, ends, x, bottom, panel.axis);
+  axisX(chart, x, bottom, panel.axis);
   return walkable(chart, points);
 }

@@ -199,6 +199,8 @@ async function start() {
     if (readAddress()) draw();
   });
   await draw();
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  performance.mark("shown"); // laid out and painted
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -3,7 +3,7 @@
 const PANELS = {
   table: (panel) => scroller(panel.title, studyTable(panel)),
   grid: (panel) => [
-    el("div", { class: "wide" }, heatmap(panel.title, panel.rows, panel.columns, gridCell(panel))),
+    scroller(panel.title, heatmap(panel.title, panel.rows, panel.columns, gridCell(panel)), "wide"),
     el(
       "p",
       { class: "legend" },
@@ -16,14 +16,14 @@ const PANELS = {
     ),
   ],
   curves: (panel) => [
-    el("div", { class: "wide" }, curves(panel)),
+    scroller(panel.title, curves(panel), "wide"),
     numbersOf(
       [panel.axes[0], ...panel.lines.map((line) => line.name)],
       panel.x.map((x, i) => [String(x), ...panel.lines.map((line) => writer(line.y)(line.y[i]))]),
     ),
   ],
   bars: (panel) => [
-    el("div", { class: "wide" }, bars(panel)),
+    scroller(panel.title, bars(panel), "wide"),
     numbersOf(
       ["Name", panel.axis, "low", "high", "items"],
       panel.bars.map((one) => [
@@ -101,7 +101,7 @@ function drawStudy(at) {
       "section",
       {},
       el("h2", { class: study.title === head.title ? "unseen" : null }, study.title),
-      facts.length ? el("dl", { class: "signature" }, facts) : null,
+      facts.length ? el("dl", { class: "signature lines" }, facts) : null,
       cares.length ? el("div", { class: "care" }, el("ul", {}, cares)) : null,
     ),
     study.panels.map((panel) =>

@@ -1,0 +1,105 @@
+"""Texts that try to become something else: they are shown as they are, nothing runs, nothing is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wholetext.evaluate import Options, evaluate
+from wholetext.report import Choices, analyse, write_report
+from wholetext.types import Corpus, Document, Output
+
+pytestmark = pytest.mark.browser
+Look = Callable[..., Any]
+
+HOSTILE = (
+    "<script>window.pwned = 1</script>",
+    "</script><script>window.pwned = 2</script>",
+    "<img src=x onerror='window.pwned = 3'> <svg onload=window.pwned=4>",
+    "{{ 7 * 7 }} {% raw %} ${window.pwned = 5} <!-- --> ]]>",
+    "\"double\" 'single' `tick` \\u0000 \\x00 &lt;b&gt; &#0; \\",
+    "left \u202eto thgir\u202c and \u2066isolated\u2069 end",
+    "bell \x07 and escape \x1b[31m here",
+    "javascript:window.pwned=6 <a href='javascript:window.pwned=7'>x</a>",
+    "emoji 😀 and \U00020000 and ümlaut",
+    "x" * 100_000,
+)
+NAME = "<b onclick=window.pwned=8>sys</b>"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    doc = Document("<i>'doc\"</i>", HOSTILE, {"<u>ref</u>": HOSTILE[::-1]})
+    corpus = Corpus("</title><script>window.pwned=9</script>", ("<de>", "\"en'"), (doc,))
+    outputs = [Output(NAME, {doc.id: HOSTILE}), Output("{{ other }}", {doc.id: HOSTILE[1:] + HOSTILE[:1]})]
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    run = evaluate(corpus, outputs, ["chrf", "slide(size=2,step=1):chrf"], Options(cache=False, flags=False))
+    write_report(analyse(run), [], path, Choices())
+    return path
+
+
+def test_hostile_texts_are_texts(look: Look, hostile: Path, artefacts: Path) -> None:
+    for where in ("leaderboard", "documents", "compare", "document?s=0"):
+        page = look(hostile, where)
+        assert page.evaluate("window.pwned") is None
+        assert page.locator("main script, main img, main iframe, main object, main b, main i, main u").count() == 0
+        assert page.evaluate("[...document.scripts].filter((one) => !one.type).length") == 1
+    cells = page.locator("#texts tr.segment td.hyp").all()
+    shown = [cell.locator(".text").inner_text() for cell in cells if cell.get_attribute("data-label") == NAME]
+    for text, seen in zip(HOSTILE, shown):
+        if not any(char in text for char in "\u202e\u2066\x07"):
+            assert seen == text
+    assert "U+202E" in shown[5] and "U+2066" in shown[5] and "\u202e" not in shown[5]
+    assert "U+0007" in shown[6] and "U+001B" in shown[6]
+    assert len(shown[9]) == 100_000
+    assert "49" not in shown[3]
+    assert NAME in page.locator("#texts thead").first.inner_text()
+    page.locator("text=" + NAME).first.hover()
+    assert page.evaluate("window.pwned") is None
+    page.screenshot(path=artefacts / "hostile.png")
+
+
+def test_the_policy_blocks_handlers_scripts_and_network(chromium: Any, report: Path) -> None:
+    """Not through ``look``: here the console is meant to complain."""
+    page = chromium.new_context().new_page()
+    asked: list[tuple[str, str]] = []
+    page.on("requestfinished", lambda request: asked.append((request.url, "")))
+    page.on("requestfailed", lambda request: asked.append((request.url, request.failure)))
+    page.goto(report.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.evaluate("""() => {
+        const button = document.createElement("button");
+        button.setAttribute("onclick", "window.pwned = 1");
+        button.id = "trap";
+        document.body.append(button);
+        button.click();
+        const script = document.createElement("script");
+        script.textContent = "window.pwned = 2";
+        document.body.append(script);
+        const image = document.createElement("img");
+        image.src = "http://127.0.0.1:9/x.png";
+        document.body.append(image);
+        const style = document.createElement("style");
+        style.textContent = "body { display: none }";
+        document.head.append(style);
+    }""")
+    answer = page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'reached', (fault) => 'blocked')")
+    made = page.evaluate("""() => new Promise((done) => setTimeout(() => {  // evaluate itself is above the policy
+        try { done(Function("return 1")()); } catch (fault) { done("blocked"); }
+    }))""")
+    assert answer == "blocked" and made == "blocked"
+    assert page.evaluate("window.pwned") is None
+    assert page.evaluate("getComputedStyle(document.body).display") == "block"
+    assert [failure for url, failure in asked if not url.startswith("file:")] == ["csp"]  # stopped before the network
+    page.context.close()
+
+
+def test_a_browser_without_scripts_still_has_the_scores(chromium: Any, report: Path) -> None:
+    page = chromium.new_context(java_script_enabled=False).new_page()
+    page.goto(report.as_uri())
+    text = page.locator("noscript").inner_text()
+    assert "system-A" in text and "context:bertscore" in text
+    page.context.close()
