@@ -174,14 +174,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--segments", type=int, default=40, help="segments per set for the context tables")
     parser.add_argument("--windows", type=int, default=40, help="segments per set for the window grids")
+    parser.add_argument("--sets", type=int, default=8, help="only the first so many sets: MQM news, TED, then DA")
     parser.add_argument("--sbert", action="store_true", help="sbert under context too, on the MQM sets")
     args = parser.parse_args()
-    sets = [load(source, args.segments) for source in (*MQM, *DA)]
-    larger = [load(source, args.windows) for source in MQM]
+    sets = [load(source, args.segments) for source in (*MQM, *DA)[: args.sets]]
+    larger = [load(source, args.windows) for source in MQM if args.windows]
     page = [
         "# Does context help? A study with a small encoder", "",
         "Written by `python tools/study_context.py` "
-        f"(`--segments {args.segments} --windows {args.windows}`); every number in it comes from there.",
+        f"(`--segments {args.segments} --windows {args.windows} --sets {args.sets}`), with every number in it.",
         "", *reading(), "",
         "System-level agreement with people: Pearson's r between a metric's system scores and the official human ones "
         "(MQM, or standardised direct assessment), and how many pairs of systems are in the order people put them in. "
@@ -202,7 +203,7 @@ def main() -> None:
     page += ["### bertscore, all sets", "", *contexts("bertscore@minilm", sets), ""]
     if args.sbert:
         page += ["### sbert, the two MQM sets", "", *contexts("sbert@minilm", sets[:2]), ""]
-    page += ["## Windows (SLIDE)", ""]
+    page += ["## Windows (SLIDE)", ""] if larger else []
     for metric in ("sbert@minilm", "bertscore@minilm"):
         for data in larger:
             page += windows(metric, data)
