@@ -12,7 +12,6 @@ from study_paragraphs import replace_part
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "studies" / "learned.md"
 TRAINED, PEERS = ("SENT-BASE", "PARA-UNIF", "PARA-STRAT"), ("bleu", "chrf", "bertscore")
 BOX = "wt-mini"
-SHOWN = (1, 2, 3, 5, 7, 10)
 STATISTICS = {"accuracy": "system accuracy", "acc_eq": "acc_eq*", "pearson": "Pearson"}
 
 
@@ -65,10 +64,11 @@ def segments(found: Mapping[str, Any]) -> list[str]:
 
 def lengths(points: Sequence[Mapping[str, Any]], statistic: str) -> list[str]:
     """One row per metric, one column per length: scored whole; in brackets, sentences averaged."""
-    lines = ["| metric | " + " | ".join(f"k = {k}" for k in SHOWN) + " |", "|---|" + "---:|" * len(SHOWN)]
+    shown = sorted({point["k"] for point in points})
+    lines = ["| metric | " + " | ".join(f"k = {k}" for k in shown) + " |", "|---|" + "---:|" * len(shown)]
     for metric in (*PEERS, BOX, *TRAINED):
         cells = []
-        for k in SHOWN:
+        for k in shown:
             two = [[p[statistic] for p in points if p["k"] == k and p["mode"] == mode
                     and of(p["metric"], metric)]
                    for mode in ("direct", "average")]  # fmt: skip

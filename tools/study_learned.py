@@ -48,11 +48,13 @@ DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
 RECIPE, BOX = ROOT / "recipes" / "paragraphs.toml", "wt-mini"
 FOUND = ROOT / "docs" / "studies" / "learned.json"
 SAMPLINGS, SEEDS = {"SENT-BASE": "sentence", "PARA-UNIF": "uniform", "PARA-STRAT": "stratified"}, (1, 2, 3)
-# name → EvalSet, language pair, human score, how many documents (of ten segments or more; 0: all)
-SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0), "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm", 0),
-        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 22), "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 22)}
+# name → EvalSet, language pair, human score, how many documents (of ten segments or more; 0: all), lengths
+SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0, (1, 2, 3, 5, 7, 10)),
+        "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm", 0, (1, 2, 3, 5, 7, 10)),
+        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 22, (1, 2, 3, 5)),
+        "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 22, (1, 2, 3, 5))}  # fmt: skip
 PEERS = ("bleu", "chrf", "bertscore")
-LENGTHS = range(1, 11)
+LONGEST = 10  # segments of a paragraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,7 @@ def load_all(work: Path) -> Models:
 
 
 def field_of(name: str) -> tuple[Field, Ratings, str]:
-    folder, lp, gold, _ = SETS[name]
+    folder, lp, gold = SETS[name][:3]
     path = DATA / "evalsets" / folder
     source = find_ratings(path, lp, gold)
     return read_field(path, lp, Choice(gold=gold)), source.ratings, source.total
@@ -130,7 +132,7 @@ def score_texts(models: Models, where: Field, loaded: Loaded) -> dict[str, Float
 def documents(where: Field, many: int) -> list[str]:
     """The documents that take part."""
     sizes = {run.doc: run.stop - run.start for run in where.runs}
-    return [doc for doc, size in sizes.items() if size >= max(LENGTHS)][:many] if many else list(sizes)
+    return [doc for doc, size in sizes.items() if size >= LONGEST][:many] if many else list(sizes)
 
 
 def read_some(where: Field, docs: Sequence[str]) -> Loaded:
@@ -154,7 +156,7 @@ def study_set(models: Models, name: str) -> dict[str, Any]:
     docs = documents(where, SETS[name][3])
     inside = np.concatenate([np.full(run.stop - run.start, run.doc in docs) for run in where.runs])  # (segments,)
     whole = score_texts(models, where, read_some(where, docs))
-    windows = [Windows(k, "mean", total) for k in LENGTHS]  # type: ignore[arg-type]
+    windows = [Windows(k, "mean", total) for k in SETS[name][4]]  # type: ignore[arg-type]
     points = curves_of(where, ratings_of(ratings, docs), windows, lambda texts: score_texts(models, where, texts))
     found = segments(where.gold("seg")[:, inside], whole)
     return {"documents": len(docs), "segments": found, "points": [asdict(point) for point in points]}
