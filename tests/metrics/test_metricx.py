@@ -11,10 +11,11 @@ import pytest
 
 from wholetext.backends.encoder import Precision
 from wholetext.backends.loading import Checkpoint
+from wholetext.backends.prompts import narrowed
 from wholetext.backends.regressor import Prompt, Regressor
 from wholetext.errors import MetricError
 from wholetext.evaluate import Options, score
-from wholetext.metrics.metricx import MetricX, narrowed
+from wholetext.metrics.metricx import MetricX
 from wholetext.registry import scorer
 from wholetext.testing import check_metric
 from wholetext.types import Corpus, Document, Output, View

@@ -73,6 +73,7 @@ class Encoder:
             raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
         self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
         self.exact = False  # for whoever reads single tokens, where no average evens the rounding out
+        self.least = 0  # tokens to which short sequences are filled up: tiny matrices are multiplied in another way
         self._build = build or (lambda: load_pretrained(located.path))
         self._model: Any = None
 
@@ -94,15 +95,20 @@ class Encoder:
             self._model = self._prepare(self._build())
         return self._model
 
-    def hidden(self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None) -> tuple[tuple[Any, ...], Any]:
-        """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens."""
+    def hidden(
+        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None, learning: bool = False
+    ) -> tuple[tuple[Any, ...], Any]:
+        """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens.
+
+        ``learning``: gradients flow back through them.
+        """
         torch = torch_module()
         model, device = self.model, self.device
-        with torch.inference_mode(), memory(), self._attention():
-            ids = torch.tensor(pad(sequences, self.tokenizer.pad), device=device)  # (batch, tokens)
+        with torch.enable_grad() if learning else torch.inference_mode(), memory(), self._attention():
+            ids = torch.tensor(pad(sequences, self.tokenizer.pad, self.least), device=device)  # (batch, tokens)
             lengths = torch.tensor([len(ids) for ids in sequences], device=device)
             mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]  # (batch, tokens)
-            more = {} if types is None else {"token_type_ids": torch.tensor(pad(types, 1), device=device)}
+            more = {} if types is None else {"token_type_ids": torch.tensor(pad(types, 1, self.least), device=device)}
             output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
         return output.hidden_states, mask
 
@@ -115,11 +121,17 @@ class Encoder:
 
     def _prepare(self, model: Any) -> Any:
         torch = torch_module()
-        layers = getattr(getattr(model, "encoder", None), "layer", None)
-        if self.top is not None and layers is not None and model.config.model_type in STACKED:
-            model.encoder.layer = layers[: self.top]
+        model = cut_above(model, self.top)
         model = model.eval().to(device=self.device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
         return quantised(model) if self.precision.dtype == "int8" else model
+
+
+def cut_above(model: Any, top: int | None) -> Any:
+    """The model without the layers above ``top``, where that changes nothing below."""
+    layers = getattr(getattr(model, "encoder", None), "layer", None)
+    if top is not None and layers is not None and model.config.model_type in STACKED:
+        model.encoder.layer = layers[:top]
+    return model
 
 
 def load_pretrained(folder: Path) -> Any:

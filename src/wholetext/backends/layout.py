@@ -137,7 +137,7 @@ def together(fits: Iterable[Fit]) -> Fit:
                sum(fit.lost_context for fit in found), sum(fit.lost_focus for fit in found))
 
 
-def pad(sequences: Sequence[Ids], filler: int) -> list[list[int]]:
-    """Sequences filled up on the right to the longest."""
-    longest = max(map(len, sequences))
+def pad(sequences: Sequence[Ids], filler: int, least: int = 0) -> list[list[int]]:
+    """Sequences filled up on the right to the longest, or to ``least``."""
+    longest = max(least, *map(len, sequences))
     return [[*ids, *[filler] * (longest - len(ids))] for ids in sequences]

@@ -32,7 +32,7 @@ class Regressor:
     """A T5-like regression model (Deutsch et al. 2023, §4; MetricX)."""
 
     def __init__(self, checkpoint: Checkpoint, tokenizer: str, limit: int) -> None:
-        self.checkpoint, self.limit = checkpoint, limit
+        self.checkpoint, self.tokenizer, self.limit = checkpoint, tokenizer, limit
         folder = tokenizer_folder(checkpoint.located.path, tokenizer)
         self.encode, self.words = encoder_of(folder)
         self.id = f"{checkpoint.id}:{folder.name}:{limit}"
@@ -43,23 +43,35 @@ class Regressor:
 
     def run(self, batch: Sequence[Prompt]) -> list[float]:
         """Predictions as the model makes them, not clamped."""
-        torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         weight, scale = self.head
-        with torch.inference_mode(), memory():
-            rows = [self.read(x)[0] or (0,) for x in batch]  # no text at all: attend to one padding id
-            ids = torch.tensor(pad(rows, 0), device=device)  # (batch, ids)
-            sizes = torch.tensor([len(row) for row in rows], device=device)
-            mask = (torch.arange(ids.shape[1], device=device)[None, :] < sizes[:, None]).long()  # (batch, ids)
-            states = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, ids, width)
-            step = torch.zeros((len(rows), 1), dtype=torch.long, device=device)
-            hidden = model.get_decoder()(
-                input_ids=step, encoder_hidden_states=states, encoder_attention_mask=mask, use_cache=False
-            ).last_hidden_state[:, 0]  # (batch, width)
-            answers = (hidden.float() * scale) @ weight.float()
+        with torch_module().inference_mode(), memory():
+            answers = (self.hidden(batch) * scale) @ weight.float()
         return [float(answer) for answer in answers.double().tolist()]
+
+    def learn(self, batch: Sequence[Prompt]) -> Any:
+        """(batch,) predictions through which gradients flow."""
+        weight, scale = self.output_row()
+        return (self.hidden(batch) * scale) @ weight.float()
+
+    def hidden(self, batch: Sequence[Prompt]) -> Any:
+        """(batch, width) what the decoder has before the output layer, after one step."""
+        torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
+        rows = [self.read(x)[0] or (0,) for x in batch]  # no text at all: attend to one padding id
+        ids = torch.tensor(pad(rows, 0), device=device)  # (batch, ids)
+        sizes = torch.tensor([len(row) for row in rows], device=device)
+        mask = (torch.arange(ids.shape[1], device=device)[None, :] < sizes[:, None]).long()  # (batch, ids)
+        states = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, ids, width)
+        step = torch.zeros((len(rows), 1), dtype=torch.long, device=device)
+        return model.get_decoder()(
+            input_ids=step, encoder_hidden_states=states, encoder_attention_mask=mask, use_cache=False
+        ).last_hidden_state[:, 0].float()
 
     @cached_property
     def head(self) -> tuple[Any, float]:
+        """``output_row``, for a model that does not change."""
+        return self.output_row()
+
+    def output_row(self) -> tuple[Any, float]:
         """(d,) the reserved word's row of the output layer, and the factor that tied embeddings ask for."""
         model = self.checkpoint.weights
         table, inputs = model.get_output_embeddings().weight, model.get_input_embeddings().weight

@@ -36,6 +36,9 @@ def verify(folder: Path) -> list[Finding]:
 
 def _described(folder: Path) -> Iterator[Finding]:
     """config.json or hparams.yaml, and the tokenizer where the folder has one."""
+    if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
+        yield Finding("wholetext.json", True, "a metric made by `wholetext train`")
+        return
     if (folder / "hparams.yaml").is_file():
         yield Finding("hparams.yaml", True, "a COMET checkpoint")
         return

@@ -25,6 +25,7 @@ VERBS = {
     "sweep": "wholetext.cli.sweep",
     "features": "wholetext.cli.features",
     "contrast": "wholetext.cli.contrast",
+    "train": "wholetext.cli.train",
     "list": "wholetext.cli.list",
     "show": "wholetext.cli.show",
     "models": "wholetext.cli.models",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -10,16 +10,11 @@ import numpy as np
 
 from wholetext.backends.hub import locate
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
+from wholetext.backends.prompts import PROMPTS, prompt
 from wholetext.backends.regressor import Prompt, Regressor
-from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
+from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, mean_stats
 
 _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
-_PROMPTS = {
-    ("23", "ref"): "candidate: {hyp} reference: {ref}",
-    ("23", "qe"): "candidate: {hyp} source: {src}",
-    ("24", "ref"): "source: {src} candidate: {hyp} reference: {ref}",
-    ("24", "qe"): "source: {src} candidate: {hyp}",
-}
 
 
 @dataclass(frozen=True)
@@ -93,27 +88,6 @@ class MetricX(Metric):
 
     def _prompts(self, request: Request) -> list[Prompt]:
         """One prompt per reference (one in all without)."""
-        form, qe = _PROMPTS[self._kind], self._kind[1] == "qe"
+        form, qe = PROMPTS[self._kind], self._kind[1] == "qe"
         pairs = [(request.hyp[0], None)] if qe else list(request.pairs())
-        return [_prompt(form, {"hyp": hyp, "ref": ref, "src": request.src}) for hyp, ref in pairs]
-
-
-def _prompt(form: str, sides: Mapping[str, View | None]) -> Prompt:
-    shown = {side: view for side, view in sides.items() if view is not None and f"{{{side}}}" in form}
-    most = max(len(view.before) + len(view.after) for view in shown.values())
-    texts = [
-        form.format(**{side: narrowed(view, keep) for side, view in shown.items()}) for keep in range(most, -1, -1)
-    ]
-    return Prompt(tuple(dict.fromkeys(texts)))
-
-
-def narrowed(view: View, keep: int) -> str:
-    """The scored text with its ``keep`` nearest context segments (the later of two equally near), as one string."""
-    begin, end = view.focus
-    for _ in range(min(keep, len(view.before) + len(view.after))):
-        later = end - view.focus[1] <= view.focus[0] - begin
-        if end < len(view.parts) and (later or begin == 0):
-            end += 1
-        else:
-            begin -= 1
-    return view.glue.join(view.parts[begin:end])
+        return [prompt(form, {"hyp": hyp, "ref": ref, "src": request.src}) for hyp, ref in pairs]

@@ -1,0 +1,138 @@
+"""Form ``joint``: hypothesis, reference (and source) in one sequence, so that each is read in the light of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.layout import Ids, Parts, assemble, fit_in
+from wholetext.backends.learned.body import Body, Pooling, average
+from wholetext.backends.learned.fields import Origin, fill
+from wholetext.backends.learned.forms import Opening
+from wholetext.backends.learned.separate import texts_of
+from wholetext.errors import MetricError, ModelError
+from wholetext.types import Fit, FloatArray, Request, Run
+
+
+@dataclass(frozen=True)
+class Sequenced:
+    """One sequence: where the scored tokens of each text lie, and which text each id belongs to."""
+
+    ids: Ids
+    types: Ids  # 0 for the hypothesis with its markers, 1 for the rest
+    spans: tuple[tuple[int, int], ...]
+    fit: Fit
+
+
+class Joint:
+    """Backend and form: the mean over the scored tokens of each text (and the marker after them), side by side."""
+
+    Settings = Pooling
+
+    def __init__(self, opening: Opening) -> None:
+        self.pooling = fill(Pooling, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
+        self.reads = opening.config.reads
+        self.body = Body(opening, self.pooling)
+        self.limit = self.pooling.limit or self.body.tokenizer.limit
+        self.id = f"{self.body.id}/joint/{','.join(self.reads)}"
+        vectors = 1 if self.pooling.pool == "cls" else len(self.reads)
+        self.width = self.body.width * len(self.body.layers) * vectors
+        self.sequence = lru_cache(1 << 15)(self._sequence)
+
+    def fit(self, pair: Request) -> Fit:
+        return self.sequence(pair).fit
+
+    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+        return np.stack(run.map(self, pairs))
+
+    def run(self, batch: Sequence[Request]) -> list[FloatArray]:
+        with torch_module().inference_mode(), memory():
+            return list(self._vectors(batch, learning=False).cpu().numpy().astype(np.float64))
+
+    @property
+    def module(self) -> Any:
+        return self.body.encoder.model
+
+    def learn(self, pairs: Sequence[Request]) -> Any:
+        return self._vectors(pairs, learning=True)
+
+    def shows(self, pair: Request) -> list[tuple[str, str]]:
+        made = self.sequence(pair)
+        tokens = self.body.tokenizer.tokens(made.ids)
+        for begin, stop in made.spans:
+            if stop > begin:
+                tokens[begin], tokens[stop - 1] = f"«{tokens[begin]}", f"{tokens[stop - 1]}»"
+        return [("+".join(texts_of(pair, self.reads)), " ".join(tokens))]
+
+    def seen(self, pair: Request) -> int | None:
+        begin, stop = self.sequence(pair).spans[0]
+        ends = [end for _, end in self.body.tokenizer.offsets(pair.hyp[0].text)]
+        return ends[stop - begin - 1] if stop > begin else 0
+
+    def _vectors(self, pairs: Sequence[Request], learning: bool) -> Any:
+        """(pairs, width)"""
+        made = [self.sequence(pair) for pair in pairs]
+        states = self.body.states([one.ids for one in made], [one.types for one in made], learning)
+        if self.pooling.pool == "cls":
+            return average(states, [[0] for _ in made])
+        # the marker after a text counts as its own, so that an empty text has a vector too
+        sides = [[range(begin, stop + 1) for begin, stop in (one.spans[i] for one in made)]
+                 for i in range(len(self.reads))]  # fmt: skip
+        return torch_module().cat([average(states, places) for places in sides], dim=-1)
+
+    def _sequence(self, pair: Request) -> Sequenced:
+        """``[CLS] hypothesis [SEP] reference [SEP]``. Context gives way first, each text keeping an equal share of the
+        room that is left; then the ends of the scored texts, the longest first.
+        """
+        if self.pooling.pool == "cls" and any(v.before or v.after for v in texts_of(pair, self.reads).values()):
+            raise MetricError("this metric reads its vector from the first token, so a segment cannot be told from "
+                              "its context", next="use a view without context: sentence, slide, paragraph")
+        markers = self.body.tokenizer.markers
+        texts = [self.body.tokenizer.parts(view) for view in texts_of(pair, self.reads).values()]
+        edges = len(markers.opening) + len(markers.closing) + len(markers.pair) * (len(texts) - 1)
+        room = max(0, self.limit - edges)
+        most = _level([len(text.scored) for text in texts], room)
+        own = [Parts((), text.scored[:most], ()) for text in texts]
+        left = room - sum(len(text.scored) for text in own)
+        share = left // max(1, sum(text.context > 0 for text in texts))
+        fitted = [fit_in(Parts(text.before, cut.scored, text.after), len(cut.scored) + share, len(markers.between))
+                  if text.context else cut for text, cut in zip(texts, own)]  # fmt: skip
+        ids, spans, first = self._join(fitted)
+        kept = sum(len(text.scored) + text.context for text in fitted)
+        fit = Fit(len(ids), len(ids) - kept, sum(text.context for text in texts) - sum(t.context for t in fitted),
+                  sum(len(text.scored) - len(cut.scored) for text, cut in zip(texts, fitted)))  # fmt: skip
+        return Sequenced(ids, (0,) * first + (1,) * (len(ids) - first), tuple(spans), fit)
+
+    def _join(self, texts: Sequence[Parts]) -> tuple[Ids, list[tuple[int, int]], int]:
+        """The ids, where the scored ones of each text lie, and where the second text begins."""
+        markers = self.body.tokenizer.markers
+        ids: list[int] = [*markers.opening]
+        spans: list[tuple[int, int]] = []
+        first = 0
+        for i, text in enumerate(texts):
+            inner, begin = assemble(text, markers)
+            ids += markers.pair if i else ()
+            first = len(ids) if i == 1 else first
+            begin += len(ids) - len(markers.opening)
+            ids += inner[len(markers.opening) : len(inner) - len(markers.closing)]
+            spans.append((begin, begin + len(text.scored)))
+        return (*ids, *markers.closing), spans, first
+
+
+def _level(sizes: Sequence[int], room: int) -> int:
+    """The greatest length to which texts can be cut so that all fit: only those that are longer lose anything."""
+    if sum(sizes) <= room:
+        return max(sizes)
+    left = room
+    for i, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - i)
+        if size > share:
+            return share
+        left -= size
+    return 0

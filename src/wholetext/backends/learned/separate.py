@@ -1,0 +1,104 @@
+"""Form ``separate``: a vector of each text by itself, then products and differences (COMET: Rei et al. 2020, §2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.layout import Layout, together
+from wholetext.backends.learned.body import Body, Pooling, average
+from wholetext.backends.learned.fields import Origin, fill
+from wholetext.backends.learned.forms import Opening
+from wholetext.backends.tokenizer import Reading
+from wholetext.errors import MetricError, ModelError
+from wholetext.types import Fit, FloatArray, Request, Run, View
+
+
+class Vectors:
+    """Backend: view → (layers · width,) mean over its scored tokens and the markers around them."""
+
+    def __init__(self, body: Body, pooling: Pooling) -> None:
+        self.body, self.pooling = body, pooling
+        self.reading = Reading(pooling.limit)
+        self.id = f"{body.id}/separate"
+
+    def fit(self, x: View) -> Fit:
+        return self.layout(x).fit
+
+    def layout(self, view: View) -> Layout:
+        if self.pooling.pool == "cls" and (view.before or view.after):
+            raise MetricError("this metric reads its vector from the first token, so a segment cannot be told from "
+                              "its context", next="use a view without context: sentence, slide, paragraph")
+        return self.body.tokenizer.layout(view, self.reading)
+
+    def run(self, batch: Sequence[View]) -> list[FloatArray]:
+        with torch_module().inference_mode(), memory():
+            found = self.tensors(batch, learning=False).cpu().numpy().astype(np.float64)
+        return list(found)
+
+    def tensors(self, views: Sequence[View], learning: bool) -> Any:
+        """(views, layers · width)"""
+        layouts = [self.layout(view) for view in views]
+        states = self.body.states([layout.ids for layout in layouts], None, learning)
+        first = self.pooling.pool == "cls"
+        return average(states, [[0] if first else layout.kept(markers=True) for layout in layouts])
+
+
+class Separate:
+    """h, r, h·r, |h − r| (and s, h·s, |h − s|) of the pooled vectors of hypothesis, reference and source."""
+
+    Settings = Pooling
+
+    def __init__(self, opening: Opening) -> None:
+        pooling = fill(Pooling, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
+        self.reads = opening.config.reads
+        self.body = Body(opening, pooling)
+        self.vectors = Vectors(self.body, pooling)
+        self.id = f"{self.vectors.id}/{','.join(self.reads)}"
+        self.width = self.body.width * len(self.body.layers) * (1 + 3 * (len(self.reads) - 1))
+
+    def fit(self, pair: Request) -> Fit:
+        return together(self.vectors.fit(view) for view in texts_of(pair, self.reads).values())
+
+    def shows(self, pair: Request) -> list[tuple[str, str]]:
+        marked = self.body.tokenizer.marked
+        return [(side, marked(self.vectors.layout(view))) for side, view in texts_of(pair, self.reads).items()]
+
+    def seen(self, pair: Request) -> int | None:
+        return self.body.tokenizer.seen(pair.hyp[0], self.vectors.reading)
+
+    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+        sides = list(zip(*(texts_of(pair, self.reads).values() for pair in pairs)))  # (sides, n)
+        vectors = run.map(self.vectors, [view for side in sides for view in side])
+        found = np.stack(vectors).reshape(len(sides), len(pairs), -1)  # (sides, n, layers · width)
+        return np.concatenate(_compared(list(found)), axis=-1)
+
+    @property
+    def module(self) -> Any:
+        return self.body.encoder.model
+
+    def learn(self, pairs: Sequence[Request]) -> Any:
+        torch = torch_module()
+        sides = list(zip(*(texts_of(pair, self.reads).values() for pair in pairs)))
+        distinct = {view: i for i, view in enumerate(dict.fromkeys(view for side in sides for view in side))}
+        vectors = self.vectors.tensors(list(distinct), learning=True)
+        return torch.cat(_compared([vectors[[distinct[view] for view in side]] for side in sides]), dim=-1)
+
+
+def _compared(sides: Sequence[Any]) -> list[Any]:
+    """The hypothesis's vectors, then of each other text: its own, the product, the distance."""
+    hyp = sides[0]
+    return [hyp, *(part for other in sides[1:] for part in (other, hyp * other, abs(hyp - other)))]
+
+
+def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, View]:
+    """The texts a metric reads, in its order, the hypothesis first."""
+    there = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
+    found = {side: view for side in ("hyp", *(r for r in reads if r != "hyp")) if (view := there[side]) is not None}
+    if len(found) < len(reads):
+        missing = next(side for side in reads if side not in found)
+        raise MetricError(f"this metric reads the {missing}, and there is none", next="give it, or use another metric")
+    return found

@@ -1,0 +1,106 @@
+"""Form ``t5``: an encoder-decoder model that says the number itself, as MetricX does (Juraska et al. 2023, §3).
+
+The trained folder is an ordinary transformers folder, so ``metricx@FOLDER`` reads it too.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholetext.backends.learned.adapters import adapt, merge
+from wholetext.backends.learned.fields import Origin, fill
+from wholetext.backends.learned.forms import Opening
+from wholetext.backends.learned.separate import texts_of
+from wholetext.backends.learned.weights import Weights
+from wholetext.backends.loading import Checkpoint
+from wholetext.backends.prompts import PROMPTS, prompt
+from wholetext.backends.regressor import Prompt, Regressor, tokenizer_folder
+from wholetext.errors import ModelError
+from wholetext.types import Fit, FloatArray, Request, Run
+
+KEPT = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
+        "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a prompt is read."""
+
+    limit: int = 1024  # ids, end mark included
+    tokenizer: str = "auto"
+
+
+class T5:
+    """One decoder step, one reserved word: its score is the one feature, and the prediction."""
+
+    Settings = Settings
+    says_the_number = True
+    width = 1
+
+    def __init__(self, opening: Opening) -> None:
+        settings = fill(Settings, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
+        self.reads = opening.config.reads
+        both = {"ref", "src"} <= set(self.reads)
+        version = "24" if both or "ref" not in self.reads else "23"
+        self.text = PROMPTS[version, "ref" if "ref" in self.reads else "qe"]
+        learning = opening.config.adapter if opening.config.base else None  # a finished folder is a whole model
+        model = opening.base.name if opening.base.path.name != opening.base.name else str(opening.base.path)
+        # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
+        self.checkpoint = Checkpoint(model, opening.base.revision, opening.precision, "eager")
+        self.regressor = Regressor(self.checkpoint, settings.tokenizer, settings.limit)
+        self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}/{learning}"
+        self._adapter = learning
+
+    def prompt(self, pair: Request) -> Prompt:
+        return prompt(self.text, texts_of(pair, self.reads))
+
+    def fit(self, pair: Request) -> Fit:
+        return self.regressor.fit(self.prompt(pair))
+
+    def shows(self, pair: Request) -> list[tuple[str, str]]:
+        asked = self.prompt(pair)
+        kept = self.regressor.read(asked)[1]
+        cut = f" (the last {kept.lost_focus} tokens do not fit)" if kept.lost_focus else ""
+        return [("+".join(texts_of(pair, self.reads)), asked.forms[0] + cut)]
+
+    def seen(self, pair: Request) -> int | None:
+        return None
+
+    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+        return np.array(run.map(self.regressor, [self.prompt(pair) for pair in pairs]), dtype=np.float64)[:, None]
+
+    @property
+    def module(self) -> Any:
+        model = self.checkpoint.weights
+        if self._adapter is not None:
+            adapt(model, self._adapter, Weights(None))
+            self._adapter = None
+        return model
+
+    def learn(self, pairs: Sequence[Request]) -> Any:
+        return self.regressor.learn([self.prompt(pair) for pair in pairs])[:, None]
+
+    def write_model(self, folder: Path) -> None:
+        """The whole model as transformers reads it, low-rank additions merged, with its tokenizer."""
+        from safetensors.torch import save_file
+
+        source = self.checkpoint.located.path
+        words = tokenizer_folder(source, self.regressor.tokenizer)
+        for name in KEPT:
+            found = next((path for path in (source / name, words / name) if path.is_file()), None)
+            if found is not None:
+                shutil.copyfile(found, folder / name)
+        model = merge(self.checkpoint.weights)
+        state: dict[str, Any] = {}
+        there: set[int] = set()
+        for name, tensor in model.state_dict().items():  # tied tensors once, under their first name
+            if tensor.data_ptr() not in there:
+                there.add(tensor.data_ptr())
+                state[name] = tensor.detach().cpu().contiguous()
+        save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})
