@@ -252,6 +252,7 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=10)
     parser.add_argument("--segments", type=int, default=60)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", choices=("comet", "bertscore"), help="one of the two comparisons")
     args = parser.parse_args()
     import torch
 
@@ -260,8 +261,10 @@ def main() -> None:
     print(f"{args.systems} systems × {args.segments} segments, {args.threads} threads, load {os.getloadavg()[0]:.1f}, "
           f"torch {torch.__version__}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        compare_comet(python, args.threads, load("en-de", args.systems, args.segments), Path(folder))
-        compare_bertscore(python, args.threads, load("zh-en", args.systems, args.segments), Path(folder))
+        if args.only != "bertscore":
+            compare_comet(python, args.threads, load("en-de", args.systems, args.segments), Path(folder))
+        if args.only != "comet":
+            compare_bertscore(python, args.threads, load("zh-en", args.systems, args.segments), Path(folder))
 
 
 if __name__ == "__main__":

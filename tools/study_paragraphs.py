@@ -70,7 +70,8 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
         alt.Chart(alt.Data(values=values)).mark_line(point=alt.OverlayMarkDef(size=14))
         .encode(x=alt.X("k:O", title="segments per paragraph"),
                 y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False)),
-                color=alt.Color("metric:N", title=None), strokeDash=alt.StrokeDash("scored:N", title=None))
+                color=alt.Color("metric:N", title=None),
+                strokeDash=alt.StrokeDash("scored:N", title=None, legend=alt.Legend(symbolType="stroke")))
         .properties(width=190, height=120)
         .facet(row=alt.Row("set:N", title=None), column=alt.Column("statistic:N", title=None))
         .resolve_scale(y="independent")
