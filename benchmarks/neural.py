@@ -171,8 +171,9 @@ def rows(results: Results) -> np.ndarray:
     return np.stack([scores.at("segment") for scores in by_system.values()])
 
 
-def work_done(corpus: Corpus, outputs: list[Output], spec: str) -> tuple[float, float]:
-    """GFLOP that real tokens of distinct texts need in the encoder, and the share of padding in all batches."""
+def work_done(corpus: Corpus, outputs: list[Output], spec: str) -> tuple[float, float, float]:
+    """GFLOP that real tokens of distinct texts need in the encoder, the share of padding in all batches, and how many
+    times as many tokens there are when every system's texts count."""
     from wholetext.engine import Engine
 
     engine = Engine(corpus.langs, "cpu")
@@ -180,12 +181,13 @@ def work_done(corpus: Corpus, outputs: list[Output], spec: str) -> tuple[float, 
     metric: Any = one.metric
     vectors = metric._vectors(metric._model(engine))
     requests = [request for doc in corpus.docs for output in outputs for request in one.cut(doc, output)[1]]
-    views = dict.fromkeys(view for request in requests for row in metric._rows(request) for view in row)
-    sizes = [vectors.fit(view).tokens for view in views]
+    asked = [view for request in requests for row in metric._rows(request) for view in row]
+    tokens = {view: vectors.fit(view).tokens for view in asked}
+    sizes = list(tokens.values())
     padded = sum(len(batch) * max(sizes[i] for i in batch) for batch in batches(sizes, BUDGET))
     per_token = 2 * LAYERS * (4 * WIDTH * WIDTH + 2 * WIDTH * INNER)
     flop = sum(size * per_token + 4 * LAYERS * size * size * WIDTH for size in sizes)
-    return flop / 1e9, 1 - sum(sizes) / padded
+    return flop / 1e9, 1 - sum(sizes) / padded, sum(tokens[view] for view in asked) / sum(sizes)
 
 
 def report(name: str, mine: Timed, theirs: list[dict[str, Any]], target: float) -> None:
@@ -216,8 +218,9 @@ def compare_comet(python: str, threads: int, data: tuple[Corpus, list[Output]], 
     wanted = np.array([each["scores"] for each in theirs])
     report(f"Doc-COMET, {len(outputs)} systems, fp32", ten, theirs, 4.0)
     print(f"    against unbabel-comet 2.2.7: {deviation(rows(ten.result), wanted)}; spread {wanted.std():.2f}")
-    gflop, padding = work_done(corpus, outputs, spec)
-    print(f"    {gflop / ten.wall:.1f} useful GFLOP/s ({gflop / ten.cpu:.1f} per CPU second), padding {padding:.1%}")
+    gflop, padding, repeated = work_done(corpus, outputs, spec)
+    print(f"    {gflop / ten.wall:.1f} useful GFLOP/s ({gflop / ten.cpu:.1f} per CPU second), padding {padding:.1%}, "
+          f"{repeated:.2f} × fewer tokens because equal texts are read once")
     report("Doc-COMET, one system, fp32", alone, theirs[:1], 1.25)
     small = ours(corpus, outputs, spec, "int8")
     report(f"Doc-COMET, {len(outputs)} systems, int8", small, theirs, 8.0)

@@ -93,3 +93,18 @@ def test_adding_a_metric_is_one_file_of_forty_lines_and_one_line(tmp_path: Path)
         "from wholetext.testing import check_metric; check_metric('lengthmatch')",
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_broken_plugin_does_not_hide_the_others(installed: dict[str, str], tmp_path: Path) -> None:
+    info = tmp_path / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[wholetext.metrics]\nbroken = nowhere_to_be_found:Metric\n")
+    environment = {**installed, "PYTHONPATH": os.pathsep.join([str(tmp_path), installed["PYTHONPATH"]])}
+    done = run(environment, "-m", "wholetext", "list")
+    assert done.returncode == 0 and "lengthmatch" in done.stdout
+    assert "warning: the plug-in broken cannot be used" in done.stderr and "nowhere_to_be_found" in done.stderr
+    told = json.loads(run(environment, "-m", "wholetext", "list", "--json").stdout)
+    assert list(told["broken"]) == ["broken"] and "lengthmatch" in told["metrics"]
+    done = run(environment, "-m", "wholetext", "show", "broken")
+    assert done.returncode == 2 and "Traceback" not in done.stderr

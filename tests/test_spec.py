@@ -128,3 +128,20 @@ def test_every_name_resolves() -> None:
 
 def test_parse_call() -> None:
     assert parse_call("slide(size=6)") == Call("slide", {"size": 6})
+
+
+def test_every_error_about_a_spec_names_the_next_step() -> None:
+    """In the code itself: what ``SpecError`` and ``caret`` are called with."""
+    import ast
+    from pathlib import Path
+
+    import wholetext
+
+    for path in sorted(Path(wholetext.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if isinstance(node, ast.Call) and name == "SpecError":
+                assert any(keyword.arg == "next" for keyword in node.keywords), f"{path}:{node.lineno}"
+            if isinstance(node, ast.Call) and name == "caret":
+                given = len(node.args) + sum(isinstance(arg, ast.Starred) for arg in node.args)
+                assert given == 4, f"{path}:{node.lineno}"

@@ -120,4 +120,11 @@ def test_one_document_has_nobody_to_borrow_from() -> None:
     made, outputs = corpus(5)
     found = sweep(made, outputs, "chrf", Axes(context=1), CPU)
     assert {cell.settings["source"] for cell in found.cells} == {"–", "same", "shuffled"}
-    assert "one document" in found.results.warnings[-1]
+    assert any("one document" in note for note in found.results.warnings)
+
+
+def test_a_metric_that_does_not_read_context_is_told() -> None:
+    found = sweep(*corpus(4, 3), "chrf", Axes(context=1), CPU)
+    assert any("chrf scored every row the same with and without context" in note for note in found.results.warnings)
+    windows = sweep(*corpus(4, 3), "chrf", Axes(window=2), CPU)
+    assert not any("the same with" in note for note in windows.results.warnings)

@@ -1,6 +1,9 @@
 """Writes docs/studies/paragraphs.md: sentence metrics on paragraphs of 1 to 10 segments, scored whole or averaged.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_paragraphs.py [news.zh-en] [news.en-de] [ted.zh-en] [ted.en-de]
+    WHOLETEXT_DATA=../shared/data python tools/study_paragraphs.py [news.zh-en] [news.en-de] [ted.zh-en] [ted.en-de] …
+
+A part that ends in ``.each`` has windows of one rater; the others count a segment as rated whoever rated it, which
+gives the windows of the paper. ``--tables`` measures nothing and writes tables and figure again from what was measured.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from wholetext.meta.curves import Point, curves
 from wholetext.meta.field import Choice, read_field
@@ -29,10 +33,10 @@ METRICS = {"zh-en": ("bleu", "chrf", "bertscore@minilm"), "en-de": ("bleu", "chr
 
 def measure(part: str, metrics: Sequence[str]) -> list[Point]:
     """Every metric at every length on one set and language pair."""
-    name, lp = part.split(".")
+    name, lp = part.split(".")[:2]
     folder = DATA / "evalsets" / SETS[name]
     source = find_ratings(folder, lp, "mqm")
-    windows = [Windows(k, "each", source.total) for k in LENGTHS]
+    windows = [Windows(k, "each" if part.endswith(".each") else "mean", source.total) for k in LENGTHS]
     return curves(read_field(folder, lp, Choice()), source.ratings, metrics, windows)
 
 
@@ -54,7 +58,7 @@ def replace_part(text: str, part: str, lines: Sequence[str]) -> str:
     return "\n".join([before + begin, *lines, end]) + rest.partition(end)[2]
 
 
-def draw(rows: Sequence[dict[str, object]], path: Path) -> None:
+def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
     """The curves as one SVG."""
     import altair as alt
     import vl_convert as vlc
@@ -75,21 +79,28 @@ def draw(rows: Sequence[dict[str, object]], path: Path) -> None:
 
 
 def main(parts: Sequence[str]) -> None:
-    kept = [json.loads(line) for line in POINTS.read_text("utf-8").splitlines()] if POINTS.exists() else []
-    text = PAGE.read_text("utf-8")
-    for part in parts or [f"{name}.{lp}" for name in SETS for lp in METRICS]:
-        metrics = METRICS[part.split(".")[1]]
+    for part in parts or [*(f"{name}.{lp}" for name in SETS for lp in METRICS), "news.en-de.each"]:
+        if part == "--tables":
+            continue
         start = time.time()
-        points = measure(part, metrics)
-        lines = []
-        for metric in metrics:
-            lines += ["", f"**{metric}**", "", *table(points, metric)]
-        text = replace_part(text, part, [*lines, ""])
-        kept = [row for row in kept if row["part"] != part] + [{"part": part, **asdict(point)} for point in points]
+        points = measure(part, METRICS[part.split(".")[1]])
         print(f"{part}: {time.time() - start:.0f} s", file=sys.stderr)
-        POINTS.write_text("".join(json.dumps(row) + "\n" for row in kept), "utf-8")
-        PAGE.write_text(text, "utf-8")
-    draw(kept, PAGE.with_suffix(".svg"))
+        rows = [row for row in measured() if row["part"] != part] + [{"part": part, **asdict(p)} for p in points]
+        POINTS.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    rows, text = measured(), PAGE.read_text("utf-8")
+    for part in dict.fromkeys(row["part"] for row in rows):
+        points = [Point(**{key: value for key, value in row.items() if key != "part"})
+                  for row in rows if row["part"] == part]
+        lines = [line for metric in dict.fromkeys(point.metric for point in points)
+                 for line in ("", f"**{metric}**", "", *table(points, metric))]
+        text = replace_part(text, part, [*lines, ""])
+    PAGE.write_text(text, "utf-8")
+    draw(rows, PAGE.with_suffix(".svg"))
+
+
+def measured() -> list[dict[str, Any]]:
+    """The points so far, each with the part it belongs to."""
+    return [json.loads(line) for line in POINTS.read_text("utf-8").splitlines()] if POINTS.exists() else []
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 
 from wholetext.cache import Cache
 from wholetext.engine import Engine
-from wholetext.errors import InputError, MetricError
+from wholetext.errors import InputError
 from wholetext.io import from_texts
 from wholetext.jobs import Job, check, corpus_hash, job, references, refuse_losses, salt_of, signature
 from wholetext.registry import metric_class, metric_names, scorer
@@ -50,12 +51,19 @@ class Options:
     progress: Progress | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.refs, str):
+        if self.refs is not None and not isinstance(self.refs, (tuple, list)):
             raise InputError(f"refs is a tuple of names, not {self.refs!r}", next=f"write refs=({self.refs!r},)")
-        if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):
+        if not isinstance(self.cache, (bool, str, Path)):
+            raise InputError(f"cache is true, false or a file, not {self.cache!r}", next="leave it out for the default")
+        if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", str(self.device)):
             raise InputError(f"there is no device {self.device!r}", next="it is auto, cpu, cuda, cuda:1 … or mps")
         if self.dtype not in DTYPES:
             raise InputError(f"there is no precision {self.dtype!r}", next=f"dtype is one of {', '.join(DTYPES)}")
+        if self.overflow not in ("warn", "error"):
+            raise InputError(f"overflow is warn or error, not {self.overflow!r}", next="warn cuts text and counts it")
+        for name in ("batch_tokens", "block"):
+            if not isinstance(value := getattr(self, name), int) or value < 1:
+                raise InputError(f"{name} is a number from 1 up, not {value!r}", next="leave it out for the default")
 
 
 def score(
@@ -70,9 +78,11 @@ def evaluate(
     corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str] | str, options: Options | None = None
 ) -> Results:
     """Score every output under every spec string."""
-    options = options or Options()
+    options = Options() if options is None else options
+    if not isinstance(options, Options):
+        raise InputError(f"options are of the type {type(options).__name__}", next="write Options(dtype=…, refs=…)")
     check(corpus, outputs)
-    asked = [metrics] if isinstance(metrics, str) else metrics
+    asked: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
     scorers = {one.spec: one for one in map(scorer, asked)}  # read all before any work; the same spec once
     cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
     engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache)
@@ -94,12 +104,33 @@ def evaluate(
         warnings=(*notes, *(cache.notes if cache else ()), *suspicions),
         counts=dict(engine.counts),
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
+        environment=environment(engine), spell=_spell,
     )
+
+
+def environment(engine: Engine) -> dict[str, str]:
+    """What computed the scores: versions of the packages that did, and, where models ran, the device."""
+    from importlib.metadata import version
+    from platform import python_version
+
+    used = [name for name in ("numpy", "sacrebleu", "torch", "transformers", "spacy") if name in sys.modules]
+    found = {"python": python_version()} | {name: version(name) for name in used}
+    if "torch" in used:  # nobody loads it to score from the cache
+        from wholetext.backends.encoder import pick_device
+
+        found["device"] = pick_device("auto") if engine.device == "auto" else engine.device
+    return found
 
 
 def open_run(folder: Path | str) -> Results:
     """Read a run folder back: the same Results, without computing anything."""
-    return read_run(Path(folder), _reducing)
+    if not isinstance(folder, (str, Path)):
+        raise InputError(f"a folder is wanted, not {type(folder).__name__}", next='open_run("run")')
+    return dataclasses.replace(read_run(Path(folder), _reducing), spell=_spell)
+
+
+def _spell(text: str) -> str:
+    return scorer(text).spec
 
 
 def _reducing(spec: str, langs: tuple[str, str]) -> Metric:
@@ -134,7 +165,7 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
             if options.progress:
                 options.progress(work.scorer.spec, done, total)
     engine.survey = None
-    mark, found = corpus_hash(corpus), iter(parts)
+    mark, found = corpus_hash(corpus, works[0].sides.context_refs), iter(parts)
     return {
         work.scorer.spec: {output.system: _scores(work, output, next(found), mark) for output in outputs}
         for work in works
@@ -186,9 +217,6 @@ def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]
 def _scores(work: Job, output: Output, part: _Part, mark: str) -> Scores:
     metric, corpus = work.metric, work.corpus
     columns = np.concatenate(part.spans)  # (rows, 4)
-    if not len(columns):
-        raise MetricError(f"{work.scorer.spec} leaves no row to score: every document is shorter than the window",
-                          where=corpus.id, next="use a smaller size, or partial=include")
     doc, start, stop = columns[:, :3].T.astype(np.int64)
     sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
     rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, weight=columns[:, 3])

@@ -11,16 +11,24 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from wholetext.engine import Engine
-from wholetext.errors import AlignmentError, MetricError, TextTooLong
+from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong
 from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
 from wholetext.types import Corpus, Document, Fit, IntArray, Metric, Output, Request, Rows, Signature, View
 from wholetext.version import __version__
 from wholetext.views import Context, Sides, Span, glue_for, lenders
 
+_PLAIN = "wholetext.read(FILE) gives corpus and outputs; score_texts(hyps, refs=…, metric=…) takes plain lists"
+
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     """Every output has every document, and systems have different names."""
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"the corpus is of the type {type(corpus).__name__}", next=_PLAIN)
+    wrong = [outputs] if not isinstance(outputs, Sequence) else [one for one in outputs if not isinstance(one, Output)]
+    if wrong:
+        raise InputError(f"outputs are a list of Output, and this is of the type {type(wrong[0]).__name__}",
+                         where=corpus.id, next=_PLAIN)
     if not corpus.docs:
         raise AlignmentError("there are no documents", where=corpus.id)
     if not outputs:
@@ -79,6 +87,9 @@ def job(one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, 
             except AlignmentError as fault:
                 where = f"system {output.system}, {fault.where}"
                 raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
+    if not any(one.view.spans(len(doc)) for doc in corpus.docs):
+        raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
+                          where=corpus.id, next="use a smaller size, or partial=include")
     return Job(one, metric, corpus, tuple(outputs), sides, engine)
 
 
@@ -156,11 +167,11 @@ def _plain(value: object) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def corpus_hash(corpus: Corpus) -> str:
-    """A short hash of everything the documents hold."""
+def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
+    """A short hash of the documents with these references: the same whether others were never read or not used."""
     digest = hashlib.blake2b(digest_size=6)
     for doc in corpus.docs:
-        digest.update(json.dumps([doc.id, doc.src, list(doc.refs.items())]).encode())
+        digest.update(json.dumps([doc.id, doc.src, [(name, doc.refs[name]) for name in sorted(refs)]]).encode())
     return digest.hexdigest()
 
 

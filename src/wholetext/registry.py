@@ -59,6 +59,8 @@ ALIASES: Mapping[str, str] = {
     "metricx-qe": "metricx(mode=qe)",
     "metricx-23": "metricx@google/metricx-23-large-v2p0",
     "metricx-23-qe": "metricx@google/metricx-23-qe-large-v2p0",
+    "wt-mini": "learned@wt-mini",
+    "doc-wt-mini": "context(prev=2):learned@wt-mini",
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",
@@ -116,6 +118,9 @@ def metric_class(name: str) -> type[Metric]:
 
 def scorer(text: str) -> Scorer:
     """Read a spec string (aliases expanded) into a view and a metric."""
+    if not isinstance(text, str):
+        raise SpecError(f"a metric is named by a spec string, and this is of the type {type(text).__name__}",
+                        next='write "chrf", "slide(size=6,step=6):chrf" …')
     spec = expand(parse(text))
     if spec.metric.name in VIEWS:
         raise caret(text, len(text), f"{spec.metric.name!r} is a view and needs a metric", f"e.g. {spec.metric}:chrf")
@@ -125,7 +130,8 @@ def scorer(text: str) -> Scorer:
     for key, value in (("model", spec.model), ("revision", spec.revision)):
         if value is not None:
             if key not in fields:
-                raise caret(text, text.find("@"), f"{spec.metric.name} takes no model")
+                raise caret(text, text.find("@"), f"{spec.metric.name} takes no model",
+                            f"leave out {text[text.find('@'):]}")
             args[key] = value
     metric = _build(kind, args, text)
     view = spec.view or parse(f"{kind.view}:x").view or Call("sentence")
@@ -184,7 +190,8 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
     except SpecError as fault:
         raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
     except TypeError as fault:  # a plug-in's field without a default
-        raise SpecError(f"{getattr(kind, 'name', kind.__name__)} cannot be made ({fault})\n  in {text}") from None
+        raise SpecError(f"{getattr(kind, 'name', kind.__name__)} cannot be made ({fault})\n  in {text}",
+                        next="every field of a metric needs a default; see `wholetext show`") from None
 
 
 def _checked(hint: object, key: str, value: Value, place: tuple[str, int]) -> Value:
@@ -195,7 +202,7 @@ def _checked(hint: object, key: str, value: Value, place: tuple[str, int]) -> Va
         match = [o for o in literals if str(o).lower() == str(value).lower()]
         if not match:
             raise caret(*place, f"{key} is one of {', '.join(map(str, literals))}; got {value!r}",
-                        did_you_mean(str(value), [str(o) for o in literals]))
+                        did_you_mean(str(value), [str(o) for o in literals]) or f"e.g. {key}={literals[0]}")
         return typing.cast(Value, match[0])
     if value is None and type(None) in options:
         return None
@@ -205,7 +212,7 @@ def _checked(hint: object, key: str, value: Value, place: tuple[str, int]) -> Va
         return str(value)
     if not any(isinstance(o, type) and type(value) is o for o in options):
         wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not type(None))
-        raise caret(*place, f"{key} takes {wanted}; got {value!r}")
+        raise caret(*place, f"{key} takes {wanted}; got {value!r}", "`wholetext show NAME` lists the arguments")
     return value
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError
+from wholetext.errors import RunError, did_you_mean
 from wholetext.types import Corpus, Document, FloatArray, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
 
@@ -32,13 +32,21 @@ class Results:
     warnings: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
     flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # system → suspicious texts
+    environment: Mapping[str, str] = field(default_factory=dict)  # device, and versions of what computes
+    spell: Callable[[str], str] = field(default=str, repr=False)  # a spec however written → as ``scores`` has it
 
     @property
     def systems(self) -> tuple[str, ...]:
         return tuple(output.system for output in self.outputs)
 
     def __getitem__(self, spec: str) -> Mapping[str, Scores]:
-        return self.scores[spec]
+        """System → scores under a spec, however it is written: aliases and spelled-out defaults will do."""
+        found = self.scores.get(spec) or self.scores.get(self.spell(spec))
+        if found is None:
+            known = list(self.scores)
+            raise RunError(f"there are no scores of {spec!r} here",
+                           next=did_you_mean(spec, known) or f"there are some of {', '.join(known)}")
+        return found
 
 
 def write_run(results: Results, folder: Path | str) -> None:
@@ -105,7 +113,7 @@ def _write_files(results: Results, fresh: Path) -> None:
     head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
             "documents": len(results.corpus),
             "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
-            "flags": results.flags}
+            "flags": results.flags, "environment": dict(results.environment)}
     (fresh / "run.json").write_text(json.dumps(head, ensure_ascii=False, indent=1), "utf-8")
 
 
@@ -124,7 +132,8 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
         scores = {}
         for i, entry in enumerate(head["metrics"]):
             scores[entry["spec"]] = _read_metric(folder, i, entry, metric_of(entry["spec"], corpus.langs), corpus)
-        return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"])
+        return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"],
+                       head.get("environment", {}))
     except FileNotFoundError as fault:
         raise RunError(f"{Path(fault.filename).name} is missing", where=str(folder),
                        next="give a folder that `wholetext score --out` wrote") from None

@@ -136,14 +136,15 @@ class _Reader:
                 at = self.at
                 key = self.match(_KEY, "an argument name")
                 if key in args:
-                    raise caret(self.text, at, f"argument {key!r} is given twice")
+                    raise caret(self.text, at, f"argument {key!r} is given twice", "keep one of them")
                 if not self.take("="):
                     raise caret(self.text, at, f"arguments are named: {key!r} has no value", f"write {key}=… ")
                 args[key] = self.value()
                 if self.take(")"):
                     break
                 if not self.take(","):
-                    raise caret(self.text, self.at, "expected ',' or ')' here")
+                    raise caret(self.text, self.at, "expected ',' or ')' here",
+                                "arguments read name=value,name=value; values with other signs go in quotes")
         return Call(name, args)
 
     def value(self) -> Value:
@@ -165,18 +166,20 @@ class _Reader:
                 char = self.text[self.at]
                 self.at += 1
             out.append(char)
-        raise caret(self.text, begin, "this quote is never closed")
+        raise caret(self.text, begin, "this quote is never closed", f"end the value with {quote}")
 
     def model(self) -> tuple[str, str | None]:
         """Everything after ``@``: a hub name or a path, then an optional ``#revision``."""
         rest = self.text[self.at :].strip()
         name, _, revision = rest.rpartition("#") if "#" in rest else (rest, "", "")
         if not name:
-            raise caret(self.text, self.at, "expected a model name or folder after '@'")
+            raise caret(self.text, self.at, "expected a model name or folder after '@'",
+                        "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main")
         self.at = len(self.text)
         return name, revision or None
 
     def end(self) -> None:
         self.blank()
         if self.at < len(self.text):
-            raise caret(self.text, self.at, f"unexpected {self.text[self.at]!r}")
+            raise caret(self.text, self.at, f"unexpected {self.text[self.at]!r}",
+                        "a spec reads [view:]metric[@model[#revision]], e.g. context(prev=2):chrf")

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
+import numpy as np
+
 from wholetext.errors import SpecError, did_you_mean
 from wholetext.evaluate import Options, evaluate
 from wholetext.jobs import check
@@ -39,13 +41,14 @@ class Axes:
                             next="give --context 3, or --window 6")
         sizes = [*self.step, *([] if self.window is None else [self.window])]
         if (self.context or 0) < 0 or min(sizes, default=1) < 1:
-            raise SpecError("context sizes begin at 0, windows and strides at 1")
+            raise SpecError("context sizes begin at 0, windows and strides at 1",
+                            next="give --context 3, or --window 6 --step 1")
         for name, given, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
             wrong = [word for word in given if word not in known]
             if wrong or not given:
                 got = f"; got {wrong[0]!r}" if wrong else ""
-                raise SpecError(f"{name} is one of {', '.join(known)}{got}",
-                                next=did_you_mean(wrong[0], list(known)) if wrong else "")
+                near = did_you_mean(wrong[0], list(known)) if wrong else ""
+                raise SpecError(f"{name} is one of {', '.join(known)}{got}", next=near or f"e.g. --{name} {known[0]}")
 
     def views(self) -> Iterator[tuple[dict[str, Setting], Cut]]:
         """The settings of each cell and the view they make."""
@@ -136,10 +139,14 @@ def sweep(
     grid = [(settings, Scorer(view, one.metric)) for settings, view in axes.views()]
     full = [cell.spec for _, cell in grid if any(cell.view.spans(len(doc)) for doc in corpus.docs)]
     results = evaluate(corpus, outputs, full, options)
+    cells = tuple(Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid)
+    if axes.context and blind(cells):
+        notes.append(f"{one.metric.name} scored every row the same with and without context: it does not read it, "
+                     "so this grid says nothing about context")
     return Sweep(
         metric=str(replace(parse(one.spec), view=None)), axes=tuple(grid[0][0]),
         higher_is_better=one.metric.higher_is_better,
-        cells=tuple(Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid),
+        cells=cells,
         results=replace(results, warnings=(*results.warnings, *notes)),
     )
 
@@ -157,6 +164,12 @@ def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple
         axes = replace(axes, source=tuple(source for source in axes.source if source != "other") or ("same",))
         notes.append("there is one document only, so none can lend wrong context: source=other is left out")
     return axes, notes
+
+
+def blind(cells: Sequence[Cell]) -> bool:
+    """Whether all cells hold the very same statistics, row by row."""
+    first = cells[0].scores
+    return all(np.array_equal(cell.scores[system].stats, first[system].stats) for cell in cells[1:] for system in first)
 
 
 def _share(scores: Scores, column: int) -> float:

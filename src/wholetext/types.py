@@ -32,7 +32,19 @@ def _frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
 def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
     if isinstance(texts, str):
         raise InputError("segments are a list of strings, not one string", where=where, next="write [text]")
-    return tuple(texts)
+    found = tuple(texts) if isinstance(texts, Iterable) else (texts,)
+    wrong = [kind for kind in set(map(type, found)) if not issubclass(kind, str)]
+    if wrong:
+        raise InputError(f"segments are a list of strings, and one is of the type {wrong[0].__name__}", where=where,
+                         next='write "" for a segment without text')
+    return found
+
+
+def _by_name(texts: Mapping[str, Iterable[str]], what: str, where: str) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(texts, Mapping):
+        raise InputError(f"{what} → segments is wanted, not {type(texts).__name__}", where=where,
+                         next=f"write {{{what}: [text, …]}}")
+    return _frozen({name: _segments(some, f"{where}, {what} {name}") for name, some in texts.items()})
 
 
 # ---------------------------------------------------------------- texts
@@ -63,8 +75,7 @@ class Document(_ByKey):
     def __post_init__(self) -> None:
         if self.src is not None:
             object.__setattr__(self, "src", _segments(self.src, f"document {self.id}"))
-        refs = {name: _segments(texts, f"document {self.id}") for name, texts in self.refs.items()}
-        object.__setattr__(self, "refs", _frozen(refs))
+        object.__setattr__(self, "refs", _by_name(self.refs, "reference", f"document {self.id}"))
         object.__setattr__(self, "meta", _frozen(self.meta))
 
     def __len__(self) -> int:
@@ -84,6 +95,17 @@ class Corpus:
     id: str
     langs: tuple[str, str]
     docs: tuple[Document, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "docs", tuple(self.docs))
+        langs = self.langs if isinstance(self.langs, (tuple, list)) else ()
+        if len(langs) != 2 or not all(isinstance(lang, str) for lang in langs):
+            raise InputError(f"langs is a pair of language codes, not {self.langs!r}", where=str(self.id),
+                             next='write ("de", "en"), or ("", "") where they are not known')
+        object.__setattr__(self, "langs", tuple(langs))
+        if not all(isinstance(doc, Document) for doc in self.docs):
+            raise InputError("docs is a list of Document", where=str(self.id),
+                             next='write Document("id", ["source segment"], {"ref": ["reference segment"]})')
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -108,8 +130,7 @@ class Output(_ByKey):
     docs: Mapping[str, tuple[str, ...]]
 
     def __post_init__(self) -> None:
-        docs = {doc: _segments(texts, f"system {self.system}, document {doc}") for doc, texts in self.docs.items()}
-        object.__setattr__(self, "docs", _frozen(docs))
+        object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
 
     def _key(self) -> tuple[Hashable, ...]:
         return (self.system, tuple(self.docs.items()))

@@ -109,7 +109,8 @@ class Context(Cut):
 
     def __post_init__(self) -> None:
         if self.prev < 0 or self.next < 0:
-            raise SpecError(f"context(prev={self.prev},next={self.next}): context sizes cannot be negative")
+            raise SpecError(f"context(prev={self.prev},next={self.next}): context sizes cannot be negative",
+                            next="context(prev=0) reads each segment alone")
 
     def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
         i, (before, after) = at[0], self._places(doc, at[0], sides)
@@ -199,7 +200,8 @@ class Slide(Cut):
         if self.size is not None and self.step is None:
             object.__setattr__(self, "step", self.size)
         if any(value is not None and value < 1 for value in (self.size, self.tokens, self.step)):
-            raise SpecError("slide(size=…,step=…,tokens=…) must be at least 1")
+            raise SpecError("slide(size=…,step=…,tokens=…) must be at least 1",
+                            next="e.g. slide(size=6,step=6):…")
         if self.size is not None and self.step is not None and self.step > self.size:
             raise SpecError(f"slide(size={self.size},step={self.step}) would skip segments",
                             next=f"choose a step of at most {self.size}")
@@ -255,7 +257,7 @@ class Paragraph(Cut):
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise SpecError(f"paragraph(size={self.size}) must be at least 1")
+            raise SpecError(f"paragraph(size={self.size}) must be at least 1", next="e.g. paragraph(size=5):…")
 
     def spans(self, size: int) -> list[Span]:
         stops = [(a, min(a + self.size, size)) for a in range(0, size, self.size)]

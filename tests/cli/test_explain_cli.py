@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from wholetext.cli.explain import used
 from wholetext.cli.main import main
 from wholetext.evaluate import Options, evaluate
 from wholetext.results import write_run
@@ -97,3 +98,20 @@ def test_another_metric_than_the_run_has_is_computed_now(folder: Path, capsys: p
 def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], more: list[str], fault: str) -> None:
     code, _, err = call(capsys, str(folder / "run"), *more)
     assert code == 2 and fault in err and "Traceback" not in err
+
+
+def test_references_with_commas_in_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    docs = (Document("bad", None, {"a": HYP, "a,b": REF}),)
+    results = evaluate(Corpus("c", ("de", "en"), docs), [Output("one", {"bad": HYP})], [SPEC], Options(cache=False))
+    write_run(results, tmp_path / "run")
+    for name, faults in (("a", 0), ("a,b", 1)):
+        code, out, err = call(capsys, str(tmp_path / "run"), "--ref", name, "--json")
+        assert code == 0, err
+        assert json.loads(out)["reference"] == name
+        assert sum(bool(segment["missing"]) for segment in json.loads(out)["segments"]) == faults
+
+
+def test_names_out_of_a_list() -> None:
+    assert used("a,a,b", ["a,b", "a"]) == ["a", "a,b"]
+    assert used("a,b", ["a", "b"]) == ["a", "b"]
+    assert used("none", ["a"]) == []

@@ -48,6 +48,12 @@ def test_json_latex_and_tsv(folder: str, capsys: pytest.CaptureFixture[str]) -> 
     assert code == 0
     assert out.startswith(r"\begin{tabular}")
     assert r"seg:acc\_eq" in out
+    curve = ("-m", "chrf", "--k", "1,2", "--level", "sys", "--draws", "0")
+    code, out, _ = run(capsys, "meta", folder, *curve, "--latex")
+    assert out.count(r"\begin{tabular}") == 2 and r"direct\textasciitilde{}average" in out
+    assert "2 & chrf & direct" in out
+    code, out, _ = run(capsys, "meta", folder, *curve, "-f", "tsv")
+    assert out.split("\n\n")[1].splitlines()[0].startswith("where\tk\tmetric")
     code, out, _ = run(capsys, "meta", folder, "--level", "seg", "--draws", "0", "-f", "tsv")
     assert out.splitlines()[0].split("\t")[:4] == ["task", "where", "gold", "metric"]
 

@@ -133,3 +133,15 @@ def test_paragraph_counts_from_a_ratings_table(data: Path, golden: Path) -> None
     four = paragraphs(source.ratings, Windows(4))
     assert [[p.system, p.doc, p.start, p.k, p.rater, p.score] for p in four[:10]] == expected["first_10_k4"]
     assert sum(p.score for p in four) == pytest.approx(expected["sum_k4"], abs=1e-9)
+
+
+@pytest.mark.data
+def test_paragraph_counts_that_the_paper_printed(data: Path) -> None:
+    """WMT21 news en-de, table 3: 15 outputs, each with the windows that a segment rated by anybody gives."""
+    published = [7905, 3825, 2460, 1800, 1395, 1140, 870, 765, 660, 585]
+    ratings = find_ratings(data / "evalsets" / "wmt21.news.mqm", "en-de", "mqm").ratings
+    counts = [[p.system for p in paragraphs(ratings, Windows(k, "mean"))] for k in range(1, 11)]
+    whole = [system for system in ratings.systems if counts[0].count(system) == 527]
+    assert len(whole) == 6  # the others lack one to three ratings in the release
+    for system in whole:
+        assert [15 * names.count(system) for names in counts] == published

@@ -67,6 +67,11 @@ def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located
     return hub.locate(name, revision, patterns=None if weights else ("*.yaml",))
 
 
+def locate_encoder(located: hub.Located) -> hub.Located:
+    """Configuration and vocabulary of a model's encoder: beside the model's folder, or on the hub."""
+    return hub.locate(hub.beside(located.path, read_hparams(located).pretrained_model), patterns=FILES)
+
+
 def read_hparams(located: hub.Located) -> Hparams:
     """Read ``hparams.yaml``; an error where it asks for something these models do not have."""
     path = located.path / "hparams.yaml"
@@ -113,7 +118,7 @@ class CometModel:
     def __init__(self, located: hub.Located, precision: Precision) -> None:
         self.located, self.precision = located, precision
         self.hparams = read_hparams(located)
-        self.base = hub.locate(hub.beside(located.path, self.hparams.pretrained_model), patterns=FILES)
+        self.base = locate_encoder(located)
         kind, self.typed = ENCODERS[self.hparams.encoder_model]
         self.tokenizer = Tokenizer(self.base.path, kind, vocabulary=self._vocabulary())
         self.encoder = Encoder(located, self.tokenizer, precision, self._build, self.hparams.top)
@@ -189,6 +194,7 @@ class CometModel:
         prefix = "encoder.model."
         state = {name: self.tensor(prefix + name, tuple(p.shape)) for name, p in model.named_parameters()}
         model.load_state_dict(state, strict=False, assign=True)
+        self.weights = {key: value for key, value in self.weights.items() if not key.startswith(prefix)}  # held once
         for name, buffer in list(model.named_buffers()):
             owner, _, last = name.rpartition(".")
             made = torch.arange(buffer.shape[-1]).expand(1, -1) if last == "position_ids" else torch.zeros(buffer.shape)

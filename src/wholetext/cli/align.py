@@ -18,7 +18,6 @@ Split = Annotated[
     Literal["rules", "pysbd", "blingfire", "none"], typer.Option("--split", help="How outputs are cut into sentences.")
 ]
 Every = Annotated[bool, typer.Option("--all", help="Also documents whose number of segments is right already.")]
-Format = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="How to print.")]
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")
 
 
@@ -36,7 +35,8 @@ def align(
     to: To = "auto",
     split: Split = "rules",
     every: Every = False,
-    format: Format = "table",
+    format: inputs.TableOrJson = "table",
+    json_: inputs.Json = False,
 ) -> None:
     """Line up outputs that have other sentence breaks than the source, and say what they leave out or add."""
     from dataclasses import replace
@@ -51,7 +51,7 @@ def align(
     jsonl.write(out, replace(loaded, outputs=tuple(output for output, _ in pairs)))
     inputs.warn(loaded.warnings)
     rows = [summary(output.system, done) for output, done in pairs]
-    if format == "json":
+    if json_ or format == "json":
         import json
 
         print(json.dumps({"out": str(out), "systems": rows}, ensure_ascii=False, indent=1))

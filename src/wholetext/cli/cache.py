@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from wholetext.cli.inputs import warn
+from wholetext.cli import inputs
 
 app = typer.Typer(help="See or clear what is kept between runs.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command()
-def info(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+def info(format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> None:
     """Say where the cache lies, how large it is, and what it holds."""
     import json
 
@@ -20,8 +20,8 @@ def info(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
 
     cache = Cache()
     found = cache.info()
-    warn(cache.notes)
-    if json_:
+    inputs.warn(cache.notes)
+    if json_ or format == "json":
         print(json.dumps({"path": str(found.path), "bytes": found.bytes, "counts": dict(found.counts)}))
         return
     print(f"{found.path}  {found.bytes / 1e6:.1f} MB")
@@ -43,4 +43,4 @@ def clear(
         raise CacheError(f"the cache holds nothing of kind {kind!r}", where=str(cache.path),
                          next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}")
     print(f"dropped {cache.clear(kind)} values")
-    warn(cache.notes)
+    inputs.warn(cache.notes)

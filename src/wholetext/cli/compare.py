@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wholetext.cli import inputs
 from wholetext.cli import score as options
 
 
@@ -18,6 +19,7 @@ def compare(
         str | None, typer.Option("--output", help="Another output of the metric, e.g. recall or a category.")
     ] = None,
     format: options.Format = "table",
+    json_: inputs.Json = False,
     resample: options.Resample = "documents",
     test: options.Test = "randomization",
     draws: options.Draws = None,
@@ -32,6 +34,7 @@ def compare(
     from wholetext.stats.compare import compare as compare_systems
 
     results = open_run(run)
+    shown = "json" if json_ else format
     chosen = [scorer(text).spec for text in metric] if metric else list(results.scores)
     for spec in chosen:
         if spec not in results.scores:
@@ -43,6 +46,6 @@ def compare(
         for spec in chosen
     ]
     notes = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
-    render(results, comparisons, format, [*results.warnings, *notes])
-    if format == "table":
+    render(results, comparisons, shown, [*results.warnings, *notes])
+    if shown == "table":
         pairs(comparisons)

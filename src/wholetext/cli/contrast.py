@@ -25,7 +25,6 @@ ReaderName = Annotated[str, typer.Option("--reader", help="auto, jsonl, contrapr
 SplitBy = Annotated[
     Literal["distance", "flag"], typer.Option("--split", help="What tells intra from inter: distance 0, or the flag.")
 ]
-Format = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="How to print.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Write contrast.json into this folder.")]
 
 
@@ -39,7 +38,8 @@ def contrast(
     langs: inputs.Langs = None,
     reader: ReaderName = "auto",
     split: SplitBy = "distance",
-    format: Format = "table",
+    format: inputs.TableOrJson = "table",
+    json_: inputs.Json = False,
     out: Out = None,
     no_cache: NoCache = False,
     device: Device = "auto",
@@ -69,7 +69,7 @@ def contrast(
     content = as_json(found, tests, split)
     if out is not None:
         write(out, content)
-    if format == "json":
+    if json_ or format == "json":
         print(json.dumps(content, ensure_ascii=False, indent=1))
     else:
         _table(found, tests, split)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +31,8 @@ def explain(
     metric: Metric = None,
     ref: Ref = None,
     all_: All = False,
-    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    format: inputs.TableOrJson = "table",
+    json_: inputs.Json = False,
     sources: inputs.Sources = None,
     translations: inputs.Translations = None,
     references: inputs.References = None,
@@ -52,7 +53,7 @@ def explain(
         inputs.warn(loaded.warnings)
         results = _texts(loaded)
     found = Explained(results, metric, system, doc, ref)
-    if json_:
+    if json_ or format == "json":
         print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
     else:
         from wholetext.cli.side_by_side import show
@@ -85,8 +86,8 @@ class Explained:
         self.scores = self._scores(doc)
         self.doc = doc or self._lowest()
         place = ids.index(self.doc)
-        refs = self.scores.signature["refs"].split(",")  # those that were used, in the order of the spans
-        self.ref = _choose("reference", ref or refs[0], refs)
+        refs = used(self.scores.signature["refs"], results.corpus.references)
+        self.ref = _choose("reference", ref or next(iter(refs), None), refs)
         output = next(one for one in results.outputs if one.system == self.system)
         texts = output.docs[self.doc], results.corpus.docs[place].refs[self.ref]
         details = self._details()
@@ -136,6 +137,17 @@ class Explained:
         return {"document": self.doc, "system": self.system, "reference": self.ref, "metric": self.spec,
                 "scores": scores, "reason": self.reason or None, "signature": str(self.scores.signature),
                 "segments": [segment.as_json() for segment in self.segments]}
+
+
+def used(listed: str, known: Sequence[str]) -> list[str]:
+    """The references that a signature lists, in the order of the spans; names may have commas in them."""
+    if listed in known:
+        return [listed]
+    for name in known:
+        rest = listed.removeprefix(f"{name},")
+        if rest != listed and (more := used(rest, [other for other in known if other != name])):
+            return [name, *more]
+    return []
 
 
 def _choose(what: str, name: str | None, known: Any, *, only: bool = False) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Which = Annotated[
     list[str] | None, typer.Option("-m", "--metric", help="A feature of single texts: freq, conn, rc, lc (repeatable).")
 ]
-Format = Annotated[Literal["table", "json", "tsv"], typer.Option("--format", "-f", help="How to print.")]
+Format = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="How to print.")]
 
 
 def features(
@@ -32,6 +32,7 @@ def features(
     system: inputs.Systems = None,
     ref: inputs.RefNames = None,
     format: Format = "table",
+    json_: inputs.Json = False,
 ) -> None:
     """Compare discourse features of outputs and references, document by document."""
     from wholetext.meta.features import FEATURES, discriminativeness
@@ -40,7 +41,7 @@ def features(
     loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
     inputs.warn(loaded.warnings)
     found = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
-    if format == "json":
+    if json_ or format == "json":
         print(json.dumps([_plain(one) for one in found], ensure_ascii=False, indent=1))
     elif format == "tsv":
         names = [field.name for field in dataclasses.fields(found[0])]

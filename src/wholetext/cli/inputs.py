@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -31,6 +31,8 @@ RefNames = Annotated[list[str] | None, typer.Option("--ref", help="Only these re
 Metrics = Annotated[
     list[str], typer.Option("-m", "--metric", help="What to measure: [view:]metric[@model] (repeatable).")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Short for -f json.")]
+TableOrJson = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="How to print.")]
 
 SPREAD = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
 
+from wholetext.cli import inputs
+
 
 def list(
     no_ref: Annotated[bool, typer.Option("--no-ref", help="Only metrics that need no reference.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    format: inputs.TableOrJson = "table",
+    json_: inputs.Json = False,
 ) -> None:
     """List metrics, aliases and views."""
     import json
@@ -17,7 +21,7 @@ def list(
     known = catalogue()
     if no_ref:
         known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
-    if json_:
+    if json_ or format == "json":
         print(json.dumps(known, indent=1, ensure_ascii=False))
         return
     print("metrics (↑ higher is better, ↓ lower)")
@@ -32,6 +36,8 @@ def list(
     print("\nviews (write view:metric)")
     for view, summary in known["views"].items():
         print(f"  {view:<14} {summary}")
+    for name, why in known["broken"].items():
+        print(f"warning: the plug-in {name} cannot be used: {why}", file=sys.stderr)
     print("\n`wholetext show NAME` explains one: its parameters, direction, range and paper.")
 
 
@@ -42,9 +48,13 @@ def catalogue() -> dict[str, Any]:
     from importlib.resources import files
 
     known: dict[str, Any] = json.loads(files("wholetext.metrics").joinpath("catalogue.json").read_text("utf-8"))
+    known["broken"] = {}
     for point in entry_points(group="wholetext.metrics"):
         if point.name not in known["metrics"]:
-            known["metrics"][point.name] = _entry(point.name)
+            try:
+                known["metrics"][point.name] = _entry(point.name)
+            except Exception as fault:  # somebody else's code: whatever it does, the others are still listed
+                known["broken"][point.name] = str(fault)
     return known
 
 

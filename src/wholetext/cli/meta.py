@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from wholetext.cli import inputs
 from wholetext.cli import score as options
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ def meta(
     ] = None,
     tasks: Annotated[str | None, typer.Option("--tasks", help="The tasks of wmt21, wmt22, wmt23 or wmt24.")] = None,
     k: K = None,
+    raters: Annotated[
+        Literal["each", "first", "mean"], typer.Option("--raters", help="What several raters mean for paragraphs.")
+    ] = "each",
     gold: Gold = None,
     ref: Refs = None,
     close_ref: Annotated[list[str] | None, typer.Option("--close-ref", help="Too near to --ref to be judged.")] = None,
@@ -67,7 +71,7 @@ def meta(
     alpha: options.Alpha = 0.05,
     out: Annotated[Path | None, typer.Option("--out", help="Write meta.json and computed scores here.")] = None,
     format: options.Format = "table",
-    json_: Annotated[bool, typer.Option("--json", help="Short for -f json.")] = False,
+    json_: inputs.Json = False,
     latex: Annotated[bool, typer.Option("--latex", help="Short for -f latex.")] = False,
     no_cache: options.NoCache = False,
     device: options.Device = "auto",
@@ -85,9 +89,9 @@ def meta(
     testing = Significance(draws, seed, alpha, block, interval)
     scoring = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
     wanted = Wanted(tuple(metric or ()), stored, tuple(level or ()), tuple(task or ()), tasks, between, allow_missing)
-    lengths = read_lengths(k) if k else ()
+    windows = Lengths(read_lengths(k), raters) if k else None
     with options.progress_bar(quiet) as progress:
-        run(evalset, langs or [], wanted, lengths,
+        run(evalset, langs or [], wanted, windows,
             Setting(choice, testing, replace(scoring, progress=progress), out,
                     "json" if json_ else "latex" if latex else format))
 
@@ -116,7 +120,15 @@ class Setting:
     format: str
 
 
-def run(evalset: Path, langs: list[str], wanted: Wanted, lengths: tuple[int, ...], setting: Setting) -> None:
+@dataclass(frozen=True)
+class Lengths:
+    """Paragraphs to judge: their lengths, and what several raters mean."""
+
+    k: tuple[int, ...]
+    raters: Literal["each", "first", "mean"]
+
+
+def run(evalset: Path, langs: list[str], wanted: Wanted, lengths: Lengths | None, setting: Setting) -> None:
     """Read, score what is missing, judge, keep and print."""
     from wholetext.cli.meta_tables import render
     from wholetext.meta.field import read_field
@@ -144,7 +156,7 @@ def run(evalset: Path, langs: list[str], wanted: Wanted, lengths: tuple[int, ...
     render(found, setting.format)
 
 
-def _curves(part: Gathered, metrics: tuple[str, ...], lengths: tuple[int, ...], setting: Setting) -> list[Point]:
+def _curves(part: Gathered, metrics: tuple[str, ...], lengths: Lengths, setting: Setting) -> list[Point]:
     from wholetext.errors import InputError
     from wholetext.meta.curves import curves
     from wholetext.meta.paragraphs import Windows
@@ -158,7 +170,7 @@ def _curves(part: Gathered, metrics: tuple[str, ...], lengths: tuple[int, ...], 
     source = find_ratings(where.folder, where.langs, where.gold_name)
     if source.note:
         part.notes.append(f"paragraphs: {source.note}")
-    windows = [Windows(length, "each", source.total) for length in lengths]
+    windows = [Windows(k, lengths.raters, source.total) for k in lengths.k]
     return curves(where, source.ratings, computed, windows, setting.scoring)
 
 

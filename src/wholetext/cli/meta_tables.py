@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from wholetext.meta.curves import Point
     from wholetext.meta.store import Meta
 
+CURVE = ("k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson", "direct~average", "paragraphs")
+ESCAPE = str.maketrans(
+    {c: f"\\{c}" for c in "_&%#${}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)  # for LaTeX
+
 
 def render(meta: Meta, format: str) -> None:
     """Print in the wanted format."""
@@ -137,13 +143,17 @@ def _print_curves(points: Sequence[Point], console: object) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    titles = "k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson", "direct~average", "paragraphs"
-    for title in titles:
+    for title in CURVE:
         table.add_column(title, justify="left" if title in ("metric", "scored") else "right")
-    for p in points:
-        table.add_row(str(p.k), p.metric, p.mode, number(p.accuracy), number(p.acc_eq), number(p.chance["acc_eq"]),
-                      number(p.pearson), number(p.direct_average), str(p.paragraphs))
+    for row in _curve(points):
+        table.add_row(*row)
     console.print(table)  # type: ignore[attr-defined]
+
+
+def _curve(points: Sequence[Point]) -> list[list[str]]:
+    """A line per point, as ``CURVE`` names its columns."""
+    return [[str(p.k), p.metric, p.mode, number(p.accuracy), number(p.acc_eq), number(p.chance["acc_eq"]),
+             number(p.pearson), number(p.direct_average), str(p.paragraphs)] for p in points]
 
 
 def _tsv(meta: Meta) -> list[list[str]]:
@@ -155,18 +165,19 @@ def _tsv(meta: Meta) -> list[list[str]]:
             rows.append([str(result.task), result.where, result.gold, name, repr(one.value), *bounds,
                          str(result.ranks[i]), str(one.pairs), repr(one.chance),
                          "" if one.epsilon is None else repr(one.epsilon), str(result.systems)])
+    for where, points in meta.curves.items():
+        rows += [[], ["where", *CURVE], *([where, *row] for row in _curve(points))]
     return rows
 
 
 def latex(meta: Meta) -> str:
     """A booktabs table: rank and value per task, the best cluster bold, chance levels and pairs at the foot."""
-    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"})
     results, names, average = meta.table.results, metric_order(meta), meta.table.average
-    heads = [*(["average"] if average else []), *(short(result, meta).translate(escape) for result in results)]
+    heads = [*(["average"] if average else []), *(short(result, meta).translate(ESCAPE) for result in results)]
     lines = [r"\begin{tabular}{l" + "rr" * len(heads) + "}", r"\toprule",
              " & ".join(["Metric", *(rf"\multicolumn{{2}}{{c}}{{{head}}}" for head in heads)]) + r" \\", r"\midrule"]
     for name in names:
-        row = [name.translate(escape)]
+        row = [name.translate(ESCAPE)]
         if average:
             known = name in average.metrics
             i = average.metrics.index(name) if known else 0
@@ -178,7 +189,16 @@ def latex(meta: Meta) -> str:
     chance = [*blank, *(rf"\multicolumn{{2}}{{r}}{{{_span([e.chance for e in r.estimates])}}}" for r in results)]
     pairs = [*blank, *(rf"\multicolumn{{2}}{{r}}{{{r.estimates[0].pairs}}}" for r in results)]
     lines += [r"\midrule", " & ".join(["chance", *chance]) + r" \\", " & ".join(["pairs", *pairs]) + r" \\"]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    for where, points in meta.curves.items():
+        lines += ["", rf"% {where}: agreement by paragraph length", *_latex_curve(points)]
+    return "\n".join(lines)
+
+
+def _latex_curve(points: Sequence[Point]) -> list[str]:
+    rows = [" & ".join(cell.translate(ESCAPE).replace("–", "--") for cell in row) + r" \\" for row in _curve(points)]
+    head = " & ".join(title.translate(ESCAPE) for title in CURVE) + r" \\"
+    return [r"\begin{tabular}{rllrrrrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
 
 
 def _latex_cell(rank: int, value: float) -> str:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wholetext.cli import inputs
+
 if TYPE_CHECKING:
     from wholetext.backends.catalogue import Entry
     from wholetext.backends.hub import Located
@@ -14,18 +16,17 @@ app = typer.Typer(help="See, fetch and check the models metrics use.", no_args_i
 
 Name = Annotated[str, typer.Argument(help="A hub name, a folder, or a metric that uses one model (kiwi, prism …).")]
 Revision = Annotated[str, typer.Option("--revision", help="A branch, tag or commit of the hub; its newest by default.")]
-Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @app.command("list")
-def list_(json_: Json = False) -> None:
+def list_(format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> None:
     """List the models metrics use by default: licence, size, access, and whether they are here."""
     import json
 
     from wholetext.backends.catalogue import CATALOGUE, present
 
     rows = [(one, present(one.name)) for one in CATALOGUE]
-    if json_:
+    if json_ or format == "json":
         print(json.dumps([facts(one, at) for one, at in rows], indent=1))
         return
     width = max(len(one.name) for one, _ in rows)
@@ -37,7 +38,7 @@ def list_(json_: Json = False) -> None:
 
 
 @app.command()
-def show(name: Name, revision: Revision = "", json_: Json = False) -> None:
+def show(name: Name, revision: Revision = "", format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> None:
     """Say what is known of a model: licence, size, revision, where it lies."""
     import json
 
@@ -45,7 +46,7 @@ def show(name: Name, revision: Revision = "", json_: Json = False) -> None:
 
     model = named(name)
     known, at = entry(model), present(model, revision)
-    if json_:
+    if json_ or format == "json":
         print(json.dumps(facts(known, at, model), indent=1))
         return
     told = facts(known, at, model)
@@ -76,7 +77,9 @@ def fetch(name: Name, revision: Revision = "") -> None:
 
 
 @app.command()
-def verify(name: Name, revision: Revision = "", json_: Json = False) -> None:
+def verify(
+    name: Name, revision: Revision = "", format: inputs.TableOrJson = "table", json_: inputs.Json = False
+) -> None:
     """Check a model's files without running them: complete, unchanged since the hub, safe to load."""
     import dataclasses
     import json
@@ -90,7 +93,7 @@ def verify(name: Name, revision: Revision = "", json_: Json = False) -> None:
     if at is None:
         raise ModelError(f"model {model!r} is not whole on this machine", next=f"wholetext models fetch {model}")
     found = look(at.path)
-    if json_:
+    if json_ or format == "json":
         print(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
     else:
         print(f"{at.name}  {at.revision}  {at.path}")

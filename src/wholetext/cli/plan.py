@@ -22,7 +22,8 @@ def plan(
     system: inputs.Systems = None,
     ref: inputs.RefNames = None,
     show: Annotated[int, typer.Option("--show", min=0, help="How many rows to print in full.")] = 2,
-    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    format: inputs.TableOrJson = "table",
+    json_: inputs.Json = False,
 ) -> None:
     """Show rows, distinct inputs, what would be cut, and the exact text of the first rows."""
     import json
@@ -34,7 +35,7 @@ def plan(
     loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
     inputs.warn(loaded.warnings)
     plans = [make_plan(loaded.corpus, loaded.outputs, text, show=show) for text in metric]
-    if json_:
+    if json_ or format == "json":
         print(json.dumps([one.as_json() for one in plans], ensure_ascii=False, indent=1))
         return
     for one in plans:

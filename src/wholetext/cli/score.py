@@ -57,6 +57,7 @@ def score(
     ref: inputs.RefNames = None,
     out: Out = None,
     format: Format = "table",
+    json_: inputs.Json = False,
     baseline: Baseline = None,
     resample: Resample = "documents",
     test: Test = "randomization",
@@ -80,7 +81,7 @@ def score(
                       flags=not no_flags)
     significance = {"test": test, "unit": "doc" if resample == "documents" else "segment", "draws": draws,
                     "seed": seed, "alpha": alpha}
-    run(loaded, metric, options, Presentation(out, format, baseline, significance, quiet))
+    run(loaded, metric, options, Presentation(out, "json" if json_ else format, baseline, significance, quiet))
 
 
 class Presentation:

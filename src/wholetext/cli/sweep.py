@@ -53,6 +53,7 @@ def sweep(
     ref: inputs.RefNames = None,
     out: Out = None,
     format: Format = "table",
+    json_: inputs.Json = False,
     no_cache: NoCache = False,
     device: Device = "auto",
     dtype: Dtype = "fp32",
@@ -80,7 +81,7 @@ def sweep(
         found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
     if out is not None:
         keep(found, out)
-    show(found, format, [*loaded.warnings, *found.results.warnings])
+    show(found, "json" if json_ else format, [*loaded.warnings, *found.results.warnings])
 
 
 def keep(found: Sweep, out: Path) -> None:

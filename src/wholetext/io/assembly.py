@@ -46,11 +46,11 @@ def pair(langs: Langs) -> tuple[str, str]:
     """``"de-en"`` or ``("de", "en")`` → ``("de", "en")``; None → two unknown languages."""
     if langs is None:
         return ("", "")
-    if not isinstance(langs, str):
+    if isinstance(langs, tuple) and len(langs) == 2:
         return langs
-    src, _, target = (code.strip() for code in langs.partition("-"))
+    src, _, target = (code.strip() for code in (langs if isinstance(langs, str) else "").partition("-"))
     if not src or not target:
-        raise InputError(f"a language pair is written like de-en, not {langs!r}")
+        raise InputError(f"a language pair is written like de-en, not {langs!r}", next="say it with -l or langs=")
     return (src, target)
 
 

@@ -163,6 +163,8 @@ def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
 
 
 def _texts(name: str, texts: Sequence[str], where: str) -> Column:
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InputError(f"a list of strings is wanted, not {type(texts).__name__}", where=where)
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"a string is wanted, not {type(text).__name__}", where=f"{where}[{i}]")

@@ -7,7 +7,7 @@ sections 3-5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,11 +51,23 @@ def curves(
     where: Field, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows], options: Options | None = None
 ) -> list[Point]:
     """Every metric at every length. Human systems and outliers take part as the field says."""
+    options = replace(options or Options(), refs=where.refs or None)
+    specs = {metric: scorer(metric).spec for metric in metrics}
+
+    def score(loaded: Loaded) -> dict[str, FloatArray]:
+        found = _matrices(loaded, list(specs.values()), where.systems, options, "segment")
+        return {metric: found[spec] for metric, spec in specs.items()}
+
+    return curves_of(where, ratings, windows, score)
+
+
+def curves_of(
+    where: Field, ratings: Ratings, windows: Sequence[Windows], score: Callable[[Loaded], dict[str, FloatArray]]
+) -> list[Point]:
+    """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
     loaded = evalset.read(where.folder, where.langs)
     loaded = Loaded(loaded.corpus, tuple(o for o in loaded.outputs if o.system in where.systems), loaded.warnings)
-    options = replace(options or Options(), refs=where.refs or None)
-    specs = [scorer(metric).spec for metric in metrics]
-    sentences = _matrices(loaded, specs, where.systems, options, "segment")
+    sentences = score(loaded)
     points = []
     for one in windows:
         found = paragraphs(ratings, one)
@@ -63,9 +75,9 @@ def curves(
         if len(chosen.items) == 0:
             raise InputError(f"no paragraph of {one.k} segments was judged for two systems", where=where.name,
                              next="use a smaller k")
-        direct = _matrices(texts(loaded, chosen), specs, where.systems, options, "segment")
-        for metric, spec in zip(metrics, specs):
-            scored = {"direct": direct[spec], "average": _averaged(sentences[spec], chosen, loaded)}
+        direct = score(texts(loaded, chosen))
+        for metric in direct:
+            scored = {"direct": direct[metric], "average": _averaged(sentences[metric], chosen, loaded)}
             points += _points(metric, chosen, found, scored)
     return points
 

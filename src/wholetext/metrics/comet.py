@@ -10,7 +10,7 @@ import numpy as np
 
 from wholetext.backends.comet import GroupedVectors, Judge, SentenceVectors
 from wholetext.backends.comet_cross import CrossEncoder, Judged
-from wholetext.backends.comet_model import CometModel, locate_comet, read_hparams
+from wholetext.backends.comet_model import CometModel, locate_comet, locate_encoder, read_hparams
 from wholetext.backends.encoder import INT8, Precision
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import Reading
@@ -68,7 +68,10 @@ class Comet(Metric):
         return replace(self, revision=located.revision, kind=kind)
 
     def facts(self) -> Mapping[str, str]:
-        return {"several_refs": "mean"}
+        told = {"several_refs": "mean"}
+        if self.kind == "auto":
+            return told
+        return {**told, "encoder": locate_encoder(locate_comet(self.model, self.revision, weights=False)).id}
 
     def seen(self, request: Request, run: Run) -> int | None:
         model = self._model(run)

@@ -70,7 +70,8 @@ class Bleu(Surface):
 
     def __post_init__(self) -> None:
         if self.smooth_value is not None and self.smooth_value < 0:
-            raise SpecError(f"bleu(smooth_value={self.smooth_value}) cannot be negative")
+            raise SpecError(f"bleu(smooth_value={self.smooth_value}) cannot be negative",
+                            next="leave it out for sacrebleu's default")
 
     def resolve(self, langs: tuple[str, str]) -> Bleu:
         if self.tokenize != "auto":
@@ -154,7 +155,8 @@ class Chrf(Surface):
 
     def __post_init__(self) -> None:
         if self.char_order < 1 or self.word_order < 0 or self.beta < 1:
-            raise SpecError(f"{self.name}: char_order and beta are at least 1, word_order at least 0")
+            raise SpecError(f"{self.name}: char_order and beta are at least 1, word_order at least 0",
+                            next=f"e.g. {self.name}(char_order=6,beta=2)")
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.chrf import CHRF

@@ -58,6 +58,11 @@ class Examples:
         keys = ((place.part, place.doc, place.start, place.k) for place in self.places)
         return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Languages of the outputs."""
+        return tuple(sorted({place.part.split(" ")[-2].split("-")[-1] for place in self.places}))
+
     def take(self, chosen: IntArray | Sequence[int]) -> Examples:
         return Examples(tuple(self.pairs[i] for i in chosen), self.gold[np.asarray(chosen, dtype=np.int64)],
                         tuple(self.places[i] for i in chosen))
@@ -131,13 +136,16 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
         raise InputError("there is no reference", where=f"{folder} {lp}", next="train on reads = [\"hyp\", \"src\"]")
     total = source.total if data.total == "auto" else data.total
     scores: dict[tuple[str, int, int, str], list[float]] = {}
-    first = {doc.id for doc in loaded.corpus.docs[: data.documents or None]}
-    for k in recipe.k:
+    left_out = {doc.id for other in data.without for doc in evalset.read(find_evalset(other, root), lp).corpus.docs}
+    kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
+    first = set(kept[data.skip : data.skip + data.documents if data.documents else None])
+    for k in data.k or recipe.k:
         for one in paragraphs(source.ratings, Windows(k, data.raters, total)):
             if one.doc in first and (data.human_systems or not is_human(one.system, there)):
                 scores.setdefault((one.doc, one.start, k, one.system), []).append(one.score)
     if not scores:
-        raise InputError(f"no paragraph of {', '.join(map(str, recipe.k))} segments has human scores {human!r}",
+        lengths = ", ".join(map(str, data.k or recipe.k))
+        raise InputError(f"no paragraph of {lengths} segments has human scores {human!r}",
                          where=f"{folder} {lp}", next="check the name of the scores, or use smaller k")
     return _paired(recipe, (f"{folder.name} {lp}", human), loaded, scores, refs if "ref" in recipe.reads else ("",))
 

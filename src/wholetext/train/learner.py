@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,14 +14,14 @@ from wholetext.backends.hub import Located, locate
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import Config, HeadShape
 from wholetext.backends.learned.forms import Form, Learnable, Opening, check, form_class
-from wholetext.backends.learned.head import PREFIX, head_module, head_tensors, make_head, standardise
+from wholetext.backends.learned.head import PREFIX, Head, head_module, head_tensors, make_head, standardise
 from wholetext.backends.learned.weights import Array, Weights
 from wholetext.engine import Engine
 from wholetext.errors import InputError
 from wholetext.train.examples import Examples
 from wholetext.train.features import Tell, features_of
 from wholetext.train.recipe import Recipe
-from wholetext.types import FloatArray, IntArray
+from wholetext.types import FloatArray, IntArray, Request
 
 FIRST = 256  # examples by which features of a base model that will change are standardised
 
@@ -54,6 +54,10 @@ class Learner(Protocol):
         """(n,) predictions for the (first) validation examples, as the finished metric makes them before scaling."""
         ...
 
+    def score(self, pairs: Sequence[Request]) -> FloatArray:
+        """(n,) predictions for any pairs, as ``validate`` makes them."""
+        ...
+
     def lengths(self) -> IntArray | None:
         """(n,) tokens of the training examples where batches of similar length are faster."""
         ...
@@ -74,7 +78,7 @@ def make_learner(recipe: Recipe, material: Material, tell: Tell) -> Learner:
     says = bool(getattr(kind, "says_the_number", False))
     config = Config(
         recipe.form, _name(base), base.revision, recipe.reads, dict(recipe.settings), recipe.adapter,
-        None if says else recipe.head, joiner=recipe.joiner,
+        None if says else recipe.head, targets=material.train.targets, joiner=recipe.joiner,
     )  # fmt: skip
     check(config, "recipe")
     engine = material.engine
@@ -94,9 +98,10 @@ class _Frozen:
 
     def __init__(self, recipe: Recipe, material: Material, config: Config, form: Form, tell: Tell) -> None:
         torch = torch_module()
-        self.recipe, self.config, self.form, self.shape = recipe, config, form, config.head or HeadShape()
+        self.recipe, self.material = recipe, material
+        self.config, self.form, self.shape = config, form, config.head or HeadShape()
         every = (*material.train.pairs, *material.held.pairs)
-        both = features_of(form, every, material.work / "features", material.engine, tell)
+        both = features_of(form, every, material.work, material.engine, tell)
         train, self.held = both[: len(material.train)], both[len(material.train) :]
         self.module = head_module(form.width, self.shape, recipe.dropout)
         standardise(self.module, train)
@@ -110,7 +115,14 @@ class _Frozen:
         return self.module(self.inputs[torch_module().from_numpy(chosen)])
 
     def validate(self, first: int | None = None) -> FloatArray:
-        return make_head({n[len(PREFIX) :]: t for n, t in self.tensors().items()}, self.shape)(self.held[:first])
+        return self.head(self.held[:first])
+
+    def score(self, pairs: Sequence[Request]) -> FloatArray:
+        return self.head(self.form.features(pairs, self.material.engine))
+
+    @property
+    def head(self) -> Head:
+        return make_head({n[len(PREFIX) :]: t for n, t in self.tensors().items()}, self.shape)
 
     def lengths(self) -> None:
         return None
@@ -148,8 +160,11 @@ class _Whole:
         return features[:, 0] if self.head is None else self.head(features)
 
     def validate(self, first: int | None = None) -> FloatArray:
+        return self.score(self.material.held.pairs[:first])
+
+    def score(self, pairs: Sequence[Request]) -> FloatArray:
         self.form.module.eval()
-        features = self.form.features(self.material.held.pairs[:first], self.material.engine)
+        features = self.form.features(pairs, self.material.engine)
         self.form.module.train()
         if self.config.head is None:
             return np.asarray(features[:, 0])

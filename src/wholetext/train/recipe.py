@@ -31,7 +31,10 @@ class Data:
     raters: Raters = "each"  # each rater's paragraphs; several scores of one paragraph are averaged
     total: Literal["auto", "sum", "mean"] = "auto"  # auto: MQM is summed over sentences, DA averaged
     human_systems: bool = True  # judged human translations are examples too (never the reference itself)
+    without: tuple[str, ...] = ()  # EvalSets whose documents are left out, because they are for testing
     documents: int = 0  # only the first so many of each language pair; 0: all
+    skip: int = 0  # after so many that are left out
+    k: tuple[int, ...] = ()  # lengths of its paragraphs, where they are not the recipe's
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Recipe:
     head_rate: float = 1e-3
     decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
     warmup: float = 0.1  # share of the steps with a rising step size; it falls to 0 at the end
+    within: float = 0.0  # weight of errors within an item against those of items' means; 0: plain squared error
+    anchor: float = 0.0  # spreads of the form's untrained score that are added to the human scores, which are noisy
     rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1; the rest is the squared error
     evaluate: int = 0  # steps between evaluations; 0: after each epoch
     patience: int = 3  # evaluations without a better one after which training stops; 0: never
@@ -73,16 +78,21 @@ class Recipe:
     meaning: str = ""  # what a score means; "": the human score it predicts
     zero: float | None = None  # human scores that become 0 and 100, where the scale is to be that
     hundred: float | None = None
+    ends: bool = False  # or: 0 is what the text of another document gets, 100 what the reference itself gets
 
     def __post_init__(self) -> None:
         checks = (
             (not self.data, "there is no data", "name an EvalSet"),
             (self.form not in FORMS, f"there is no form {self.form!r}",
              did_you_mean(self.form, list(FORMS)) or f"forms: {', '.join(FORMS)}"),
+            (any(each < 1 for data in self.data for each in data.k), "k of data holds a length below 1", ""),
+            (any(min(data.documents, data.skip) < 0 for data in self.data), "documents and skip are not negative", ""),
             (not self.k or min(self.k) < 1, f"k is {list(self.k)}", "lengths are from 1"),
             (self.sampling == "sentence" and 1 not in self.k, "sampling=sentence draws k = 1, which is not in k", ""),
             (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it lies between 0 and 1"),
             (not 0 <= self.rank <= 1, f"rank is {self.rank:g}", "it lies between 0 and 1"),
+            (self.within < 0 or self.anchor < 0, "within and anchor are not negative", ""),
+            (self.ends and self.zero is not None, "the scale is given twice, by zero and hundred and by ends", ""),
             (not 0 <= self.dropout < 1, f"dropout is {self.dropout:g}", "it lies from 0 to below 1"),
             (not 0 <= self.warmup < 1, f"warmup is {self.warmup:g}", "it lies from 0 to below 1"),
             (min(self.seed, self.split_seed) < 0, "seeds are not negative", ""),

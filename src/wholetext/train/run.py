@@ -13,6 +13,7 @@ from wholetext.backends.encoder import torch_module
 from wholetext.backends.learned.config import Scale
 from wholetext.errors import ModelError
 from wholetext.train.checkpoint import Checkpoints, Progressed
+from wholetext.train.landmarks import ENDS, ends, untrained
 from wholetext.train.learner import Learner, Material
 from wholetext.train.recipe import Recipe
 from wholetext.train.sampling import draw
@@ -34,7 +35,10 @@ class Run:
         says = learner.config.head is None  # then the model's number is the score itself
         self.mean = 0.0 if says else float(material.train.gold.mean())
         self.spread = 1.0 if says else float(material.train.gold.std())
-        self.gold = torch.from_numpy(((material.train.gold - self.mean) / self.spread).astype(np.float32))
+        wanted = (material.train.gold - self.mean) / self.spread
+        if recipe.anchor:
+            wanted = wanted + recipe.anchor * untrained(learner)
+        self.gold = torch.from_numpy(wanted.astype(np.float32))
         groups = [{"params": list(named.values()), "lr": size, "size": size} for named, size in learner.groups()]
         self.optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay, foreach=False)
         self.k, self.item = material.train.k, material.train.item
@@ -43,12 +47,17 @@ class Run:
         self.per_epoch = len(self.batches(0))
         self.total = self.per_epoch * recipe.epochs
 
+    @property
+    def by_item(self) -> bool:
+        """Whether outputs of one text have to be in one batch."""
+        return bool(self.recipe.rank or self.recipe.within)
+
     def batches(self, epoch: int) -> list[IntArray]:
         """The batches of an epoch: decided by the seed and the epoch alone."""
         recipe, rng = self.recipe, np.random.default_rng([self.recipe.seed, epoch])
-        order = draw(self.k, recipe.sampling, recipe.fill, rng, self.item if recipe.rank else None)
+        order = draw(self.k, recipe.sampling, recipe.fill, rng, self.item if self.by_item else None)
         size = recipe.batch
-        if self.lengths is None or recipe.rank:
+        if self.lengths is None or self.by_item:
             return [order[i : i + size] for i in range(0, len(order), size)]
         found = []
         for begin in range(0, len(order), size * BUCKET):
@@ -113,10 +122,10 @@ class Run:
         """Squared error, and the logistic loss of pairs within an item (RankNet: Burges et al. 2005, eq. 3)."""
         torch = torch_module()
         gold = self.gold[torch.from_numpy(chosen)].to(predicted.device)
-        squared = ((predicted - gold) ** 2).mean()
+        item = self.item[chosen]
+        squared = self.squared(predicted - gold, item)
         if not self.recipe.rank:
             return squared
-        item = self.item[chosen]
         first, second = np.nonzero(np.triu(item[:, None] == item[None, :], 1))  # pairs of examples of one item
         sign = torch.sign(gold[first] - gold[second])
         told = sign != 0
@@ -124,6 +133,17 @@ class Run:
             return squared
         pairs = torch.nn.functional.softplus(-(predicted[first] - predicted[second])[told] * sign[told])
         return (1 - self.recipe.rank) * squared + self.recipe.rank * pairs.mean()
+
+    def squared(self, error: Any, item: IntArray) -> Any:
+        """Squared error; with ``within``, that of items' means and that of what differs from them, weighed."""
+        torch = torch_module()
+        if not self.recipe.within:
+            return (error**2).mean()
+        known, which = np.unique(item, return_inverse=True)
+        at = torch.from_numpy(which).to(error.device)
+        zeros = torch.zeros(len(known), device=error.device)
+        means = zeros.index_add(0, at, error) / zeros.index_add(0, at, torch.ones_like(error))  # (items,)
+        return (means**2).mean() + self.recipe.within * ((error - means[at]) ** 2).mean()
 
     def evaluate(self) -> None:
         """Judge the model as it is now on the validation examples."""
@@ -154,6 +174,10 @@ class Run:
         recipe, names = self.recipe, sorted({place.part.split(" ")[-1] for place in self.material.train.places})
         meaning = recipe.meaning or f"the human score ({', '.join(names)}) that people are expected to give"
         better = recipe.target == "score"
+        if recipe.ends:
+            other, same = ends(self.learner, self.material)
+            factor = 100.0 / (same - other)
+            return Scale(recipe.meaning or ENDS, -factor * other, factor, 0.0, 100.0)
         if recipe.zero is None or recipe.hundred is None:
             return Scale(meaning, self.mean, self.spread, higher_is_better=better)
         factor = 100.0 / (recipe.hundred - recipe.zero)

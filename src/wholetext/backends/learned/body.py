@@ -45,7 +45,8 @@ class Body:
         else:
             self.encoder = Encoder(base, self.tokenizer, opening.precision, lambda: _build(opening, top), top)
         self.encoder.exact, self.encoder.least = True, 32  # standardised features magnify what rounding leaves
-        self.id = f"{base.id}/{opening.precision.dtype}/{adapter}/{opening.weights.path}/{self.layers}/{pooling}"
+        trained = None if adapter.kind == "frozen" else opening.weights.path
+        self.id = f"{base.id}/{opening.precision.dtype}/{adapter}/{trained}/{self.layers}/{pooling}"
 
     def states(self, sequences: Sequence[Ids], types: Sequence[Ids] | None, learning: bool) -> list[Any]:
         """The states of each layer that is read, each (batch, tokens, width) in single precision."""

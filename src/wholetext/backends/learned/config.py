@@ -59,6 +59,7 @@ class Config:
     adapter: Adapter = Adapter()
     head: HeadShape | None = HeadShape()  # None: the base model says the number itself
     output: Scale = Scale()
+    targets: tuple[str, ...] = ()  # languages of the outputs it was trained on; none: not known
     joiner: Literal["auto", "space", "none"] = "auto"  # how sentences were joined to paragraphs in training
     format: int = FORMAT
 

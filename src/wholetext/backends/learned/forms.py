@@ -22,6 +22,7 @@ from wholetext.errors import ModelError, did_you_mean
 from wholetext.types import Fit, FloatArray, Request, Run
 
 FORMS: Mapping[str, str] = {
+    "aligned": "wholetext.backends.learned.aligned:Aligned",
     "joint": "wholetext.backends.learned.joint:Joint",
     "separate": "wholetext.backends.learned.separate:Separate",
     "t5": "wholetext.backends.learned.t5:T5",

@@ -1,0 +1,47 @@
+"""Devices: the best there is by default; one that is not there is an error before any weight is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from wholetext.backends.encoder import pick_device
+from wholetext.errors import ModelError
+
+torch = pytest.importorskip("torch")
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, cuda: int, mps: bool) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+
+
+@pytest.mark.parametrize(("cuda", "mps", "best"), [(2, False, "cuda"), (0, True, "mps"), (0, False, "cpu")])
+def test_auto_is_the_best_there_is(cuda: int, mps: bool, best: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, cuda, mps)
+    assert pick_device("auto") == best
+    assert pick_device("cpu") == "cpu"
+
+
+@pytest.mark.parametrize("wanted", ["cuda", "cuda:0", "mps"])
+def test_a_device_that_is_not_there(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 0, False)
+    with pytest.raises(ModelError, match=f"there is no device {wanted} here") as caught:
+        pick_device(wanted)
+    assert "torch sees cpu" in caught.value.next
+
+
+def test_numbers_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 2, False)
+    assert pick_device("cuda:1") == "cuda:1"
+    with pytest.raises(ModelError, match="there is no device cuda:2 here"):
+        pick_device("cuda:2")
+
+
+def test_the_run_says_where_and_with_what_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.engine import Engine
+    from wholetext.evaluate import environment
+
+    pretend(monkeypatch, 0, False)
+    found = environment(Engine())
+    assert found["device"] == "cpu" and found["torch"] == torch.__version__ and "python" in found

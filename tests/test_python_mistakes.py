@@ -1,0 +1,94 @@
+"""Mistakes in calls from Python: values of the wrong type are told in words, as mistakes in files are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import wholetext as wt
+from wholetext import Corpus, Document, Options, Output
+
+CORPUS = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",)}),))
+OUTPUT = Output("s", {"d": ("a b",)})
+score: Any = wt.score  # the calls below are wrong on purpose
+evaluate: Any = wt.evaluate
+texts: Any = wt.score_texts
+read: Any = wt.read
+open_run: Any = wt.open_run
+document: Any = Document
+output: Any = Output
+corpus: Any = Corpus
+options: Any = Options
+
+WRONG: dict[str, Callable[[], Any]] = {
+    "the corpus is of the type list": lambda: score([CORPUS], [OUTPUT], "chrf"),
+    "the corpus is of the type str": lambda: score("corpus.jsonl", [OUTPUT], "chrf"),
+    "this is of the type Output": lambda: score(CORPUS, OUTPUT, "chrf"),
+    "this is of the type dict": lambda: score(CORPUS, {"s": ["a b"]}, "chrf"),
+    "this is of the type str": lambda: score(CORPUS, ["a b"], "chrf"),
+    "this is of the type NoneType": lambda: score(CORPUS, None, "chrf"),
+    "a metric is named by a spec string, and this is of the type NoneType": lambda: score(CORPUS, [OUTPUT], None),
+    "a metric is named by a spec string, and this is of the type int": lambda: evaluate(CORPUS, [OUTPUT], [3]),
+    "a metric is named by a spec string, and this is of the type set": lambda: evaluate(CORPUS, [OUTPUT], {"chrf"}),
+    "options are of the type dict": lambda: score(CORPUS, [OUTPUT], "chrf", {"refs": ("r",)}),
+    "refs is a tuple of names, not 3": lambda: options(refs=3),
+    "there is no device None": lambda: options(device=None),
+    "cache is true, false or a file": lambda: options(cache=3),
+    "overflow is warn or error": lambda: options(overflow="stop"),
+    "batch_tokens is a number from 1 up": lambda: options(batch_tokens="many"),
+    "block is a number from 1 up": lambda: options(block=0),
+    "segments are a list of strings, not one string": lambda: document("d", "abc"),
+    "segments are a list of strings, and one is of the type NoneType": lambda: document("d", ("a", None)),
+    "reference → segments is wanted, not list": lambda: document("d", ("a",), ["a"]),
+    "document → segments is wanted, not list": lambda: output("s", ["a"]),
+    "segments are a list of strings, and one is of the type int": lambda: output("s", {"d": (1,)}),
+    "langs is a pair of language codes, not 'de-en'": lambda: corpus("c", "de-en", ()),
+    "docs is a list of Document": lambda: corpus("c", ("de", "en"), ("d",)),
+    "a list of strings is wanted, not str": lambda: texts("a b", refs=["a"], metric="chrf"),
+    "a list of strings is wanted, not int": lambda: texts(["a"], refs=[1], metric="chrf"),
+    "a language pair is written like de-en, not 3": lambda: texts(["a"], refs=["a"], langs=3, metric="chrf"),
+    "a file, a folder or a list of files is wanted, not NoneType": lambda: read(None),
+    "a folder is wanted, not NoneType": lambda: open_run(None),
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_wrong_types_are_told(said: str) -> None:
+    with pytest.raises(wt.WholetextError) as caught:
+        WRONG[said]()
+    assert said in str(caught.value)
+
+
+def test_lists_do_where_tuples_are_meant() -> None:
+    made = corpus("c", ["de", "en"], [Document("d", ["a b"], {"r": ["a b c"]})])  # type: ignore[arg-type, dict-item]
+    assert made == CORPUS and hash(made) == hash(CORPUS)
+
+
+def test_scores_by_any_spelling_of_a_spec() -> None:
+    results = wt.evaluate(CORPUS, [OUTPUT], ["d-bleu", "chrf"], Options(cache=False))
+    assert results["d-bleu"] is results["whole:bleu"] is results.scores["whole:bleu"]
+    assert results["chrf(char_order=6)"] is results["chrf"]
+    with pytest.raises(wt.WholetextError, match="there are no scores of 'ter' here") as caught:
+        results["ter"]
+    assert "whole:bleu, chrf" in str(caught.value)
+
+
+def test_a_window_longer_than_all_documents_is_told_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from wholetext.metrics.surface import Chrf
+
+    monkeypatch.setattr(Chrf, "measure", lambda *_: pytest.fail("something was measured"))
+    with pytest.raises(wt.WholetextError, match="leaves no row to score"):
+        wt.evaluate(CORPUS, [OUTPUT], ["chrf", "slide(size=3):bleu"], Options(cache=False))
+
+
+def test_references_not_read_and_references_not_used_are_the_same() -> None:
+    two = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",), "other": ("x y",)}),))
+    chosen = wt.score(two, [OUTPUT], "bleu", Options(refs=("r",), cache=False))["s"]
+    read_one = wt.score(CORPUS, [OUTPUT], "bleu", Options(cache=False))["s"]
+    both = wt.score(two, [OUTPUT], "bleu", Options(cache=False))["s"]
+    assert chosen.signature == read_one.signature
+    assert chosen.signature["corpus"] != both.signature["corpus"]
