@@ -246,7 +246,8 @@ def test_the_base_may_lie_beside_or_be_named(frozen: Trained, root: Path, tmp_pa
 def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
     def refused(wanted: str, **settings: Any) -> None:
         with pytest.raises(WholetextError) as caught:
-            train(recipe(root, **settings), Session(tmp_path / "m", fresh=True))
+            few = {"data": [{"evalset": str(root), "human": "wmt-z", "documents": 2}], "k": [1], "share": 0.5}
+            train(recipe(root, **few, **settings), Session(tmp_path / "m", fresh=True))
         assert wanted in str(caught.value)
 
     refused("leaves nothing to train", form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="frozen")
