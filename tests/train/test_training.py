@@ -160,9 +160,9 @@ def test_features_are_shared_and_damaged_ones_made_again(root: Path, tmp_path: P
     settings: dict[str, Any] = {"form": "separate", "adapter__kind": "frozen", "epochs": 1}
     made = [train(recipe(root, **settings, seed=seed), Session(tmp_path / f"m{seed}", work=tmp_path / "work"))
             for seed in (1, 2)]
-    files = list((tmp_path / "work/features").glob("*.npy"))
-    assert len(files) == 1 and made[0].verdict != made[1].verdict
-    files[0].write_bytes(files[0].read_bytes()[:500])
+    store = tmp_path / "work" / "features.sqlite"
+    assert store.is_file() and made[0].verdict != made[1].verdict
+    store.write_bytes(b"no database at all" + store.read_bytes()[18:500])
     again = train(recipe(root, **settings, seed=1), Session(tmp_path / "m3", work=tmp_path / "work"))
     assert again.verdict == made[0].verdict
     assert (tmp_path / "m3/weights.safetensors").read_bytes() == (tmp_path / "m1/weights.safetensors").read_bytes()
