@@ -65,7 +65,7 @@ def segments(found: Mapping[str, Any]) -> list[str]:
 
 def lengths(points: Sequence[Mapping[str, Any]], statistic: str) -> list[str]:
     """One row per metric, one column per length: scored whole; in brackets, sentences averaged."""
-    shown = sorted({point["k"] for point in points})
+    shown = sorted({point["k"] for point in points})  # every length that was measured
     lines = ["| metric | " + " | ".join(f"k = {k}" for k in shown) + " |", "|---|" + "---:|" * len(shown)]
     for metric in (*PEERS, BOX, *TRAINED):
         cells = []

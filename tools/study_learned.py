@@ -49,10 +49,10 @@ RECIPE, BOX = ROOT / "recipes" / "paragraphs.toml", "wt-mini"
 FOUND = ROOT / "docs" / "studies" / "learned.json"
 SAMPLINGS, SEEDS = {"SENT-BASE": "sentence", "PARA-UNIF": "uniform", "PARA-STRAT": "stratified"}, (1, 2, 3)
 # name → EvalSet, language pair, human score, how many documents (of ten segments or more; 0: all), lengths
-SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0, (1, 2, 3, 5, 7, 10)),
-        "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm", 0, (1, 2, 3, 5, 7, 10)),
-        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 22, (1, 2, 3, 5)),
-        "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 22, (1, 2, 3, 5))}  # fmt: skip
+SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0, tuple(range(1, 11))),
+        "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm", 0, tuple(range(1, 11))),
+        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 22, (1, 2, 3, 5, 10)),
+        "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 22, (1, 2, 3, 5, 10))}  # fmt: skip
 PEERS = ("bleu", "chrf", "bertscore")
 LONGEST = 10  # segments of a paragraph
 
