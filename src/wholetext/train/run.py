@@ -43,6 +43,7 @@ class Run:
         self.optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay, foreach=False)
         self.k, self.item = material.train.k, material.train.item
         self.lengths = learner.lengths()
+        self.began = (time.monotonic(), 0, 0)  # when, and after how many examples and steps, this process took over
         self.per_epoch = len(self.batches(0))
         self.total = self.per_epoch * recipe.epochs
 
@@ -71,6 +72,7 @@ class Run:
         before = at.seconds
         if not at.history:
             self.evaluate()
+        self.began = (time.monotonic(), at.pairs, at.step)
         while not at.stopped:
             batches = self.batches(at.epoch)
             while at.batch < len(batches) and not at.stopped:
@@ -107,8 +109,8 @@ class Run:
         self.optimizer.step()
         at.step, at.batch, at.pairs = at.step + 1, at.batch + 1, at.pairs + len(chosen)
         at.loss, at.losses = at.loss + value, at.losses + 1
-        pace = at.pairs / at.seconds if at.seconds else 0.0
-        left = at.seconds / at.step * (self.total - at.step)
+        since = max(1e-9, time.monotonic() - self.began[0])  # of this process: an earlier one may have been slower
+        pace, left = (at.pairs - self.began[1]) / since, since / (at.step - self.began[2]) * (self.total - at.step)
         self.session.tell(Moment("training", at.step, self.total, pace, left, at.loss / at.losses))
 
     def rate(self, step: int) -> float:
