@@ -7,13 +7,14 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wholetext.cache import Cache, content_key
 from wholetext.errors import MetricError, ModelError
-from wholetext.types import Backend, FloatArray, In, IntArray, Keeps, Metric, Out, OutOfMemory, Request, View
+from wholetext.types import Backend, FloatArray, In, IntArray, Keeps, Metric, Out, OutOfMemory, Request, Spreads, View
 
 _HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
 _KEPT = 200_000  # outputs kept in memory where there is no cache
@@ -52,9 +53,8 @@ class Engine:
         done: dict[In, Out] = dict(self._recall(backend, distinct))
         missing = [x for x in distinct if x not in done]
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
-        for batch in batches(sizes, self.batch_tokens):
-            chosen = [missing[i] for i in batch]
-            outputs = run_or_halve(backend, chosen)
+        groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
+        for chosen, outputs in zip(groups, run_all(backend, groups)):
             self._keep(backend, chosen, outputs)
             done.update(zip(chosen, outputs))
         return [done[x] for x in inputs]
@@ -136,6 +136,12 @@ def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:
         many = max(1, budget // sizes[order[begin]])
         yield order[begin : begin + many]
         begin += many
+
+
+def run_all(backend: Backend[In, Out], groups: Sequence[Sequence[In]]) -> Iterator[list[Out]]:
+    """The outputs of each batch, one batch after the other, or as the backend spreads them."""
+    run = partial(run_or_halve, backend)
+    return backend.spread(run, groups) if isinstance(backend, Spreads) else map(run, groups)
 
 
 def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:

@@ -274,6 +274,13 @@ class Keeps(Protocol):
     def unpack(self, data: bytes) -> Any: ...
 
 
+@runtime_checkable
+class Spreads(Protocol):
+    """A backend that also has this runs several batches at a time: ``work`` of each batch, in order."""
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]: ...
+
+
 class OutOfMemory(Exception):
     """Raised by a backend when a batch does not fit; the engine halves the batch and goes on."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +41,9 @@ class SentenceVectors:
             raise MetricError(f"{self.model.located.name} reads its vector from the first token, so a segment cannot "
                               "be told from its context", next="use a view without context: sentence, slide, paragraph")
         return found
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.model.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[View]) -> list[Vector]:
         torch = torch_module()

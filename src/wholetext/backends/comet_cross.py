@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -72,6 +72,9 @@ class CrossEncoder:
             ids += [*(markers.pair if i else ()), *inner[len(markers.opening) : len(inner) - len(markers.closing)]]
             spans.append((begin, begin + len(text.scored)))
         return (*ids, *markers.closing), spans[0][0], spans
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.model.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[Request]) -> list[Judged]:
         torch, hparams = torch_module(), self.model.hparams

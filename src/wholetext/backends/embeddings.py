@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +48,9 @@ class Embeddings:
             raise MetricError(f"{self.encoder.located.name} reads its vector from the first token, so a segment cannot "
                               "be told from its context", next="use a view without context: sentence, slide, paragraph")
         return self.encoder.tokenizer.layout(view, self.reading)
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[View]) -> list[FloatArray]:
         torch = torch_module()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.hub import Located, loading, locate
+from wholetext.backends.lanes import side_by_side
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.tokenizer import FILES, Tokenizer
 from wholetext.errors import MissingExtra, ModelError
@@ -112,6 +113,12 @@ class Encoder:
             output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
         return output.hidden_states, mask
 
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        """``work`` of each batch, in order; on a CPU several at a time."""
+        _ = self.model  # loaded once, before several ask for it
+        with self._attention():  # a setting of the whole process: it outlasts every batch's own
+            yield from side_by_side(torch_module(), work, batches) if self.device == "cpu" else map(work, batches)
+
     def _attention(self) -> contextlib.AbstractContextManager[Any]:
         """The fastest attention there is, or the one whose rounding does not depend on the batch."""
         if not self.exact:
@@ -178,7 +185,7 @@ def quiet() -> Iterator[None]:
 
 
 def quantised(model: Any) -> Any:
-    """Linear layers with 8-bit weights and activations (dynamic quantisation)."""
+    """The model with 8-bit linear layers (dynamic quantisation): a scale per row of the weights, one per input."""
     import warnings
 
     torch = torch_module()
@@ -187,6 +194,7 @@ def quantised(model: Any) -> Any:
         warnings.simplefilter("ignore")
         try:  # layers keep the engine they were made with: oneDNN's products are the same, 15 % sooner
             torch.backends.quantized.engine = "onednn" if "onednn" in engines else before
-            return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
+            kinds = {torch.nn.Linear: torch.ao.quantization.per_channel_dynamic_qconfig}
+            return torch.ao.quantization.quantize_dynamic(model, kinds, dtype=torch.qint8)
         finally:
             torch.backends.quantized.engine = before

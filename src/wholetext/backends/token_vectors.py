@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,9 @@ class TokenVectors:
 
     def fit(self, x: View) -> Fit:
         return self.encoder.tokenizer.layout(x, self.reading).fit
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[View]) -> list[Tokens]:
         torch = torch_module()

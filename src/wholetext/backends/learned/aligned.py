@@ -6,8 +6,9 @@ order in which tokens are found, and what the surface shows (``text/likeness.py`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,9 @@ class Units:
 
     def layout(self, view: View) -> Layout:
         return self.body.tokenizer.layout(view, self.reading)
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.body.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[View]) -> list[FloatArray]:
         torch = torch_module()

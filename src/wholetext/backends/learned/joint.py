@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -50,6 +50,9 @@ class Joint:
 
     def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
         return np.stack(run.map(self, pairs))
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.body.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[Request]) -> list[FloatArray]:
         with torch_module().inference_mode(), memory():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ class Vectors:
             raise MetricError("this metric reads its vector from the first token, so a segment cannot be told from "
                               "its context", next="use a view without context: sentence, slide, paragraph")
         return self.body.tokenizer.layout(view, self.reading)
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.body.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[View]) -> list[FloatArray]:
         with torch_module().inference_mode(), memory():
