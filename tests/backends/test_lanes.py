@@ -35,17 +35,21 @@ def test_results_come_in_order_and_batches_run_at_the_same_time() -> None:
         meeting.wait()
         return sum(batch), torch.get_num_threads()
 
-    found = list(side_by_side(torch, work, [[i, i] for i in range(6)]))
-    assert found == [(2 * i, 1) for i in range(6)]
+    found = list(side_by_side(torch, work, [[i, i] for i in range(8)]))
+    assert found == [(2 * i, 1) for i in range(8)]
     assert torch.get_num_threads() == 2
 
 
 def test_a_thread_of_its_own_sees_the_old_number_afterwards() -> None:
-    list(side_by_side(torch, len, ["a", "b"]))
+    list(side_by_side(torch, len, "a" * 8))
     seen: list[int] = []
     other = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
     other.start(), other.join()
     assert seen == [2]
+
+
+def test_a_few_batches_are_not_worth_it() -> None:
+    assert set(side_by_side(torch, lambda batch: threading.get_ident(), range(7))) == {threading.get_ident()}
 
 
 def test_a_failed_batch_ends_the_run_and_nothing_that_waits_is_begun() -> None:

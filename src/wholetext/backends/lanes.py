@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 _MOST = 8  # batches in memory at a time
+_ROUNDS = 4  # batches per lane from which it pays: with fewer, lanes would stand idle at the end
 
 
 def side_by_side(torch: Any, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
@@ -14,8 +15,8 @@ def side_by_side(torch: Any, work: Callable[[Any], Any], batches: Sequence[Any])
     that has a core to itself need not wait for others at its end, and its data stays in that core's cache.
     """
     threads = torch.get_num_threads()
-    lanes = min(threads, len(batches), _MOST)
-    if lanes < 2:
+    lanes = min(threads, _MOST)
+    if lanes < 2 or len(batches) < _ROUNDS * lanes:
         yield from map(work, batches)
         return
     pool = ThreadPoolExecutor(lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,))
