@@ -51,8 +51,8 @@ SAMPLINGS, SEEDS = {"SENT-BASE": "sentence", "PARA-UNIF": "uniform", "PARA-STRAT
 # name → EvalSet, language pair, human score, how many documents (of ten segments or more; 0: all), lengths
 SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0, tuple(range(1, 11))),
         "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm", 0, tuple(range(1, 11))),
-        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 22, (1, 2, 3, 5, 10)),
-        "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 22, (1, 2, 3, 5, 10))}  # fmt: skip
+        "DA uk-en": ("wmt22.da", "uk-en", "wmt-z", 22, tuple(range(1, 11))),
+        "DA zh-en": ("wmt22.da", "zh-en", "wmt-z", 22, tuple(range(1, 11)))}  # fmt: skip
 PEERS = ("bleu", "chrf", "bertscore")
 LONGEST = 10  # segments of a paragraph
 
