@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -54,9 +55,10 @@ class Engine:
         missing = [x for x in distinct if x not in done]
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
-        for chosen, outputs in zip(groups, run_all(backend, groups)):
-            self._keep(backend, chosen, outputs)
-            done.update(zip(chosen, outputs))
+        with closing(run_all(backend, groups)) as found:  # batches that wait are given up where one is not taken
+            for outputs, chosen in zip(found, groups):
+                self._keep(backend, chosen, outputs)
+                done.update(zip(chosen, outputs))
         return [done[x] for x in inputs]
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
@@ -138,10 +140,10 @@ def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:
         begin += many
 
 
-def run_all(backend: Backend[In, Out], groups: Sequence[Sequence[In]]) -> Iterator[list[Out]]:
+def run_all(backend: Backend[In, Out], groups: Sequence[Sequence[In]]) -> Generator[list[Out], None, None]:
     """The outputs of each batch, one batch after the other, or as the backend spreads them."""
     run = partial(run_or_halve, backend)
-    return backend.spread(run, groups) if isinstance(backend, Spreads) else map(run, groups)
+    yield from backend.spread(run, groups) if isinstance(backend, Spreads) else map(run, groups)
 
 
 def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
