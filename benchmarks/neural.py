@@ -2,7 +2,10 @@
 
 Builds an environment of its own for unbabel-comet and bert-score, a COMET model of XLM-R-base size with random
 weights, and scores 10 systems × 60 segments of wmt21.news.mqm with 2 sentences of context. Every ratio is of two
-measurements of this run; CPU seconds are printed beside wall-clock seconds, because other programs disturb those.
+measurements of this run; CPU seconds are printed beside wall-clock seconds, because other programs disturb those. A
+machine's clock wanders too: wholetext is measured before, between and after the halves of the original's work, and its
+mean counts. The model has no layer norm over the mixed layers (``layer_norm: false``, as CometKiwi has it);
+``--layer-norm`` gives it one, as old models have it, and then the last layer is needed for every token.
 """
 
 from __future__ import annotations
@@ -53,6 +56,13 @@ def timed(work: Callable[[], Any]) -> Timed:
     return Timed(result, time.perf_counter() - wall, time.process_time() - cpu)
 
 
+def mean(runs: list[Timed]) -> Timed:
+    """The same work measured several times."""
+    wall, cpu = (float(np.mean([getattr(run, kind) for run in runs])) for kind in ("wall", "cpu"))
+    print(f"    wholetext's runs: {', '.join(f'{run.wall:.1f}' for run in runs)} s", flush=True)
+    return Timed(runs[0].result, wall, cpu)
+
+
 # ---------------------------------------------------------------- what is scored
 
 
@@ -77,7 +87,7 @@ def load(pair: str, systems: int, segments: int) -> tuple[Corpus, list[Output]]:
     return Corpus(pair, (source, target), docs), outputs
 
 
-def random_comet(folder: Path) -> Path:
+def random_comet(folder: Path, norm: bool) -> Path:
     """A COMET regression model of XLM-R-base size with random weights, in Unbabel's layout."""
     import torch
     import transformers
@@ -104,7 +114,7 @@ def random_comet(folder: Path) -> Path:
         state[f"estimator.ff.{3 * i}.bias"] = torch.randn(out) / 10
     hparams = {"class_identifier": "regression_metric", "encoder_model": "XLM-RoBERTa",
                "pretrained_model": encoder.name,
-               "pool": "avg", "layer": "mix", "layer_transformation": "softmax", "layer_norm": True, "dropout": 0.1,
+               "pool": "avg", "layer": "mix", "layer_transformation": "softmax", "layer_norm": norm, "dropout": 0.1,
                "hidden_sizes": [3072, 1024], "activations": "Tanh", "final_activation": None, "optimizer": "AdamW",
                "learning_rate": 1e-5, "encoder_learning_rate": 1e-6, "layerwise_decay": 0.95, "loss": "mse",
                "keep_embeddings_frozen": True, "nr_frozen_epochs": 0.3, "batch_size": 4, "train_data": [],
@@ -207,14 +217,20 @@ def deviation(found: np.ndarray, wanted: np.ndarray) -> str:
             f"of segments {inside:.3f}")  # fmt: skip
 
 
-def compare_comet(python: str, threads: int, data: tuple[Corpus, list[Output]], folder: Path) -> None:
+def compare_comet(python: str, threads: int, data: tuple[Corpus, list[Output]], folder: Path, norm: bool) -> None:
     corpus, outputs = data
-    model = random_comet(folder)
+    model = random_comet(folder, norm)
     spec = f"context(prev=2):comet@{model}"
-    ten = ours(corpus, outputs, spec)
-    theirs = original(python, {"tool": "comet", "model": str(model), "threads": threads,
-                               "systems": [joined(corpus, output) for output in outputs]}, folder)  # fmt: skip
-    alone = ours(corpus, outputs[:1], spec)
+    exact, rounded, one, theirs = list[Timed](), list[Timed](), list[Timed](), list[dict[str, Any]]()
+    half = (len(outputs) + 1) // 2
+    for part in (outputs[:half], outputs[half:], []):
+        rounded.append(ours(corpus, outputs, spec, "int8"))
+        exact.append(ours(corpus, outputs, spec))
+        one.append(ours(corpus, outputs[:1], spec))
+        work = {"tool": "comet", "model": str(model), "threads": threads,
+                "systems": [joined(corpus, output) for output in part]}  # fmt: skip
+        theirs += original(python, work, folder) if part else []
+    ten, small, alone = mean(exact), mean(rounded), mean(one)
     wanted = np.array([each["scores"] for each in theirs])
     report(f"Doc-COMET, {len(outputs)} systems, fp32", ten, theirs, 4.0)
     print(f"    against unbabel-comet 2.2.7: {deviation(rows(ten.result), wanted)}; spread {wanted.std():.2f}")
@@ -222,7 +238,6 @@ def compare_comet(python: str, threads: int, data: tuple[Corpus, list[Output]], 
     print(f"    {gflop / ten.wall:.1f} useful GFLOP/s ({gflop / ten.cpu:.1f} per CPU second), padding {padding:.1%}, "
           f"{repeated:.2f} × fewer tokens because equal texts are read once")
     report("Doc-COMET, one system, fp32", alone, theirs[:1], 1.25)
-    small = ours(corpus, outputs, spec, "int8")
     report(f"Doc-COMET, {len(outputs)} systems, int8", small, theirs, 8.0)
     print(f"    int8 against fp32, random weights: {deviation(rows(small.result), rows(ten.result))}")
 
@@ -253,6 +268,7 @@ def main() -> None:
     parser.add_argument("--segments", type=int, default=60)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", choices=("comet", "bertscore"), help="one of the two comparisons")
+    parser.add_argument("--layer-norm", action="store_true", help="a COMET model with layer norm")
     args = parser.parse_args()
     import torch
 
@@ -262,7 +278,8 @@ def main() -> None:
           f"torch {torch.__version__}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         if args.only != "bertscore":
-            compare_comet(python, args.threads, load("en-de", args.systems, args.segments), Path(folder))
+            data = load("en-de", args.systems, args.segments)
+            compare_comet(python, args.threads, data, Path(folder), args.layer_norm)
         if args.only != "comet":
             compare_bertscore(python, args.threads, load("zh-en", args.systems, args.segments), Path(folder))
 

@@ -152,3 +152,41 @@ def test_rembert_and_multilingual_minilm(name: str, tmp_path: Path) -> None:
     copytree(ORACLE / "models" / "tiny-xlmr", tmp_path / "models" / "xlm-roberta-base")  # MiniLM's vocabulary
     lines = {side: TEXTS["en-de"][side][:8] for side in ("src", "hyp", "ref", "doc")}
     close(scores(Comet(str(tmp_path / "models" / name)), cut(lines)), oracle("extra/expected.json")["comet"][name])
+
+
+def without_norm(tiny: Path, into: Path) -> str:
+    """The regression model, with nothing that needs all tokens of a text."""
+    for name in ("comet-reg-mix", "tiny-xlmr"):
+        copytree(tiny / name, into / name)
+    with (into / "comet-reg-mix" / "hparams.yaml").open("a", encoding="utf-8") as file:
+        file.write("\nlayer_norm: false\n")
+    return str(into / "comet-reg-mix")
+
+
+def test_the_last_layer_is_read_where_it_counts_and_scores_stay(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wholetext.backends import encoder
+
+    read: list[Any] = []
+    real = encoder.states
+    monkeypatch.setattr(encoder, "states", lambda *given: read.append(given[-1]) or real(*given))
+    asked = cut(TEXTS["en-de"], prev=2)
+    found = scores(Comet(without_norm(tiny, tmp_path / "first")), asked)
+    assert read
+    assert all(last is not None for last in read)
+    monkeypatch.setattr(encoder, "can_stack", lambda model: False)
+    read.clear()
+    close(found, scores(Comet(without_norm(tiny, tmp_path / "second")), asked), 1e-6)  # models are kept by folder
+    assert not read, "the second time transformers computed everything"
+
+
+def test_layers_above_the_last_that_counts_are_never_computed(request: pytest.FixtureRequest, tiny: Path) -> None:
+    from wholetext.backends.comet_model import CometModel, locate_comet
+    from wholetext.backends.encoder import Precision
+
+    model = CometModel(locate_comet(folder("comet-reg-sparse", tiny, request), ""), Precision("cpu"))
+    layers = model.encoder.model.encoder.layer
+    counted = [i for i, weight in enumerate(model.mix[0]) if weight]
+    assert 0 < len(counted) < len(model.mix[0])
+    assert len(layers) == counted[-1]

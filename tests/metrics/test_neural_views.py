@@ -181,11 +181,11 @@ def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
     wanted = metric.measure(asked, Engine())
     real = encoder.Encoder.hidden
 
-    def greedy(self: Any, sequences: Any, types: Any = None) -> Any:
+    def greedy(self: Any, sequences: Any, **more: Any) -> Any:
         with encoder.memory():
             if len(sequences) > 2:
                 raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
-        return real(self, sequences, types)
+        return real(self, sequences, **more)
 
     monkeypatch.setattr(encoder.Encoder, "hidden", greedy)
     np.testing.assert_allclose(metric.measure(asked, Engine()), wanted, atol=1e-6)

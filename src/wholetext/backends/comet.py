@@ -48,42 +48,44 @@ class SentenceVectors:
     def run(self, batch: Sequence[View]) -> list[Vector]:
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
-        states, mask = self.model.encoder.hidden([layout.ids for layout in layouts])
+        last = None if self.normed else [self._positions(layout) for layout in layouts]
+        states, mask = self.model.encoder.hidden([layout.ids for layout in layouts], last=last)
         with torch.inference_mode(), memory():
             return list(self.pool(states, mask, layouts).cpu().numpy())
 
     def pool(self, states: Sequence[Any], mask: Any, layouts: Sequence[Layout], group: bool = False) -> Any:
         """(batch, width) vectors; with ``group`` the layer norm sees the batch as one text."""
         torch, hparams = torch_module(), self.model.hparams
-        if hparams.pool in {"cls", "default"}:
-            kept = torch.zeros_like(mask)
-            kept[:, 0] = True
-        else:
-            kept = self._kept(mask, layouts)
+        kept = torch.zeros_like(mask)  # (batch, tokens) which tokens the vector is made of
+        for row, layout in zip(kept, layouts):
+            row[self._positions(layout)] = True
         if hparams.pool == "default":
             if self.model.typed:
                 raise ModelError("its pooling needs a layer that is not in the checkpoint", where=hparams.encoder_model)
             return states[-1][:, 0].float()
         parts = [(hparams.layer, 1.0)] if hparams.layer is not None else [*enumerate(self.model.mix[0])]
         gamma = 1.0 if hparams.layer is not None else self.model.mix[1]
-        norm = hparams.layer_norm and hparams.layer is None
         total: Any = 0.0
         for layer, weight in parts:
             if weight:
                 state = states[layer].float()  # (batch, tokens, width)
-                mean, spread = moments(state, mask, group) if norm else (0.0, 1.0)
+                mean, spread = moments(state, mask, group) if self.normed else (0.0, 1.0)
                 read = state if hparams.pool == "max" else average(state, kept)
                 total = total + weight * (read - mean) / spread
         if hparams.pool == "max":
             return (gamma * total).masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
         return (gamma * total)[:, 0]  # (batch, width)
 
-    def _kept(self, mask: Any, layouts: Sequence[Layout]) -> Any:
-        """(batch, tokens) which tokens the vector is made of."""
-        kept = torch_module().zeros_like(mask)
-        for row, layout in zip(kept, layouts):
-            row[layout.kept(self.markers) or layout.kept(True)] = True
-        return kept
+    @property
+    def normed(self) -> bool:
+        """Whether each layer is normed over all tokens of a text."""
+        return self.model.hparams.layer_norm and self.model.hparams.layer is None
+
+    def _positions(self, layout: Layout) -> list[int]:
+        """The tokens that the vector is made of."""
+        if self.model.hparams.pool in {"cls", "default"}:
+            return [0]
+        return layout.kept(self.markers) or layout.kept(True)
 
 
 class GroupedVectors:

@@ -11,7 +11,7 @@ from typing import Any
 
 from wholetext.backends import hub
 from wholetext.backends.comet_checkpoint import converted
-from wholetext.backends.encoder import Encoder, Precision, quiet, torch_module
+from wholetext.backends.encoder import Encoder, Precision, cut_above, quiet, torch_module
 from wholetext.backends.tokenizer import FILES, Tokenizer
 from wholetext.cache import default_path
 from wholetext.errors import MissingExtra, ModelError
@@ -199,7 +199,10 @@ class CometModel:
             owner, _, last = name.rpartition(".")
             made = torch.arange(buffer.shape[-1]).expand(1, -1) if last == "position_ids" else torch.zeros(buffer.shape)
             model.get_submodule(owner).register_buffer(last, made.to(buffer.dtype), persistent=False)
-        return model
+        if self.hparams.layer is not None:
+            return model
+        counted = max(i for i, weight in enumerate(self.mix[0]) if weight)  # sparsemax leaves layers out
+        return cut_above(model, max(counted, self.hparams.word_layer or 0))
 
 
 def activation(name: str) -> Any:

@@ -55,12 +55,13 @@ class Embeddings:
     def run(self, batch: Sequence[View]) -> list[FloatArray]:
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
-        states, mask = self.encoder.hidden([layout.ids for layout in layouts])
+        places = [[0] if self.pooling == "cls" else layout.kept(markers=True) for layout in layouts]
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=places)
         with torch.inference_mode(), memory():
             last = states[-1].float()  # (batch, tokens, width)
             kept = torch.zeros_like(mask)
-            for row, layout in zip(kept, layouts):
-                row[[0] if self.pooling == "cls" else layout.kept(markers=True)] = True
+            for row, positions in zip(kept, places):
+                row[positions] = True
             if self.pooling == "max":
                 pooled = last.masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
             else:

@@ -11,6 +11,7 @@ from typing import Any
 from wholetext.backends.hub import Located, loading, locate
 from wholetext.backends.lanes import side_by_side
 from wholetext.backends.layout import Ids, pad
+from wholetext.backends.stack import can_stack, states
 from wholetext.backends.tokenizer import FILES, Tokenizer
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import OutOfMemory, Run
@@ -77,6 +78,7 @@ class Encoder:
         self.least = 0  # tokens to which short sequences are filled up: tiny matrices are multiplied in another way
         self._build = build or (lambda: load_pretrained(located.path))
         self._model: Any = None
+        self._stacks = False
 
     @property
     def id(self) -> str:
@@ -93,15 +95,18 @@ class Encoder:
             if self.precision.dtype == "int8" and self.device != "cpu":
                 raise ModelError(f"int8 runs on the CPU only, not on {self.device}",
                                  next="use --device cpu, or --dtype bf16")
-            self._model = self._prepare(self._build())
+            model = self._prepare(self._build())
+            self._stacks, self._model = can_stack(model), model
         return self._model
 
     def hidden(
-        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None, learning: bool = False
-    ) -> tuple[tuple[Any, ...], Any]:
+        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None, learning: bool = False,
+        last: Sequence[Sequence[int]] | None = None,
+    ) -> tuple[Sequence[Any], Any]:  # fmt: skip
         """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens.
 
-        ``learning``: gradients flow back through them.
+        ``learning``: gradients flow back through them. ``last``: the positions of each sequence at which the last layer
+        is read; what is elsewhere in it means nothing.
         """
         torch = torch_module()
         model, device = self.model, self.device
@@ -109,7 +114,10 @@ class Encoder:
             ids = torch.tensor(pad(sequences, self.tokenizer.pad, self.least), device=device)  # (batch, tokens)
             lengths = torch.tensor([len(ids) for ids in sequences], device=device)
             mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]  # (batch, tokens)
-            more = {} if types is None else {"token_type_ids": torch.tensor(pad(types, 1, self.least), device=device)}
+            kinds = None if types is None else torch.tensor(pad(types, 1, self.least), device=device)
+            if self._stacks and not learning:
+                return states(model, ids, mask, kinds, last), mask
+            more = {} if kinds is None else {"token_type_ids": kinds}
             output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
         return output.hidden_states, mask
 

@@ -41,14 +41,15 @@ class TokenVectors:
     def run(self, batch: Sequence[View]) -> list[Tokens]:
         torch = torch_module()
         layouts = [self.encoder.tokenizer.layout(view, self.reading) for view in batch]
-        states, _ = self.encoder.hidden([layout.ids for layout in layouts])
+        ends = [(0, len(layout.ids)) if self.everything else (layout.start, layout.stop) for layout in layouts]
+        kept = [np.arange(*each) for each in ends]
+        states, _ = self.encoder.hidden([layout.ids for layout in layouts], last=[keep.tolist() for keep in kept])
         with torch.inference_mode(), memory():
             hidden = states[self.layer].float()  # (batch, tokens, width)
             unit = (hidden / hidden.norm(dim=-1, keepdim=True).clamp_min(1e-30)).cpu().numpy()
         special = {*self.encoder.tokenizer.markers.opening, *self.encoder.tokenizer.markers.between}
         found = []
-        for row, layout in zip(unit, layouts):
-            keep = np.arange(len(layout.ids)) if self.everything else np.arange(layout.start, layout.stop)
+        for row, layout, keep in zip(unit, layouts, kept):
             ids = np.array(layout.ids, dtype=np.int64)[keep]
             scored = (keep >= layout.start) & (keep < layout.stop)
             marker = ~scored & np.isin(ids, list(special))
