@@ -56,10 +56,10 @@ def timed(work: Callable[[], Any]) -> Timed:
     return Timed(result, time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def mean(runs: list[Timed]) -> Timed:
+def mean(name: str, runs: list[Timed]) -> Timed:
     """The same work measured several times."""
     wall, cpu = (float(np.mean([getattr(run, kind) for run in runs])) for kind in ("wall", "cpu"))
-    print(f"    wholetext's runs: {', '.join(f'{run.wall:.1f}' for run in runs)} s", flush=True)
+    print(f"wholetext, {name}: {', '.join(f'{run.wall:.1f}' for run in runs)} s", flush=True)
     return Timed(runs[0].result, wall, cpu)
 
 
@@ -230,7 +230,7 @@ def compare_comet(python: str, threads: int, data: tuple[Corpus, list[Output]], 
         work = {"tool": "comet", "model": str(model), "threads": threads,
                 "systems": [joined(corpus, output) for output in part]}  # fmt: skip
         theirs += original(python, work, folder) if part else []
-    ten, small, alone = mean(exact), mean(rounded), mean(one)
+    ten, small, alone = mean("fp32", exact), mean("int8", rounded), mean("one system", one)
     wanted = np.array([each["scores"] for each in theirs])
     report(f"Doc-COMET, {len(outputs)} systems, fp32", ten, theirs, 4.0)
     print(f"    against unbabel-comet 2.2.7: {deviation(rows(ten.result), wanted)}; spread {wanted.std():.2f}")

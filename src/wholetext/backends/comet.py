@@ -48,8 +48,7 @@ class SentenceVectors:
     def run(self, batch: Sequence[View]) -> list[Vector]:
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
-        last = None if self.normed else [self._positions(layout) for layout in layouts]
-        states, mask = self.model.encoder.hidden([layout.ids for layout in layouts], last=last)
+        states, mask = self.model.encoder.hidden([layout.ids for layout in layouts], last=self.read_at(layouts))
         with torch.inference_mode(), memory():
             return list(self.pool(states, mask, layouts).cpu().numpy())
 
@@ -69,15 +68,19 @@ class SentenceVectors:
         for layer, weight in parts:
             if weight:
                 state = states[layer].float()  # (batch, tokens, width)
-                mean, spread = moments(state, mask, group) if self.normed else (0.0, 1.0)
+                mean, spread = moments(state, mask, group) if self._normed else (0.0, 1.0)
                 read = state if hparams.pool == "max" else average(state, kept)
                 total = total + weight * (read - mean) / spread
         if hparams.pool == "max":
             return (gamma * total).masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
         return (gamma * total)[:, 0]  # (batch, width)
 
+    def read_at(self, layouts: Sequence[Layout]) -> list[list[int]] | None:
+        """The tokens of each sequence that ``pool`` reads; None: all."""
+        return None if self._normed else [self._positions(layout) for layout in layouts]
+
     @property
-    def normed(self) -> bool:
+    def _normed(self) -> bool:
         """Whether each layer is normed over all tokens of a text."""
         return self.model.hparams.layer_norm and self.model.hparams.layer is None
 

@@ -80,7 +80,7 @@ class CrossEncoder:
         torch, hparams = torch_module(), self.model.hparams
         layouts = [self.layout(request) for request in batch]
         types = [_types(layout) for layout in layouts] if self.model.typed else None
-        last = None if self.vectors.normed or hparams.word_layer is not None else [[0]] * len(layouts)
+        last = self.vectors.read_at(layouts) if hparams.word_layer is None else None  # error spans: every token
         states, mask = self.model.encoder.hidden([layout.ids for layout in layouts], types, last=last)
         with torch.inference_mode(), memory():
             scores = self.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
