@@ -17,14 +17,14 @@ $(VENV)/demo.ready: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/test.ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[all,dev]'
+	$(PIP) -e '.[all,align,dev]'
 	@touch $@ $(VENV)/demo.ready
 
 demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, write a report
 	$(BIN)/wholetext demo --out demo-run
 
 test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n 2 --dist worksteal -rs
 
 test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time
 	$(BIN)/python -m pytest -m browser -rs
