@@ -17,7 +17,7 @@ $(VENV)/demo.ready: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/test.ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[all,align,dev]'
+	$(PIP) -e '.[all,align,lac,dev]'
 	@touch $@ $(VENV)/demo.ready
 
 demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, write a report

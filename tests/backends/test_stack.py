@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from wholetext.backends.encoder import quantised  # noqa: E402
+from wholetext.backends.int8 import quantised  # noqa: E402
 from wholetext.backends.stack import can_stack, states  # noqa: E402
 
 SIZES = {"vocab_size": 50, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4,

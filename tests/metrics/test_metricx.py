@@ -93,6 +93,13 @@ def test_full_vocabulary_with_tied_weights(golden: Path, published: Any, texts: 
         np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
 
 
+@pytest.mark.parametrize("dtype", ["fp32", "int8"])
+def test_tied_weights_are_seen_in_every_precision(dtype: str, golden: Path) -> None:
+    at = Checkpoint(str(golden / "models/tiny-mt5-fullvocab"), "", Precision("cpu", dtype), "eager")
+    _, factor = Regressor(at, "tiny-mt5", 512).output_row()
+    assert factor == float(at.config.d_model) ** -0.5
+
+
 def test_batching_does_not_matter(texts: Any, model: str) -> None:
     made, output = corpus(texts["en-de"])
     spec = f"metricx(clamp=false)@{model}"

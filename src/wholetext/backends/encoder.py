@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wholetext.backends import int8
 from wholetext.backends.hub import Located, loading, locate
 from wholetext.backends.lanes import side_by_side
 from wholetext.backends.layout import Ids, pad
@@ -17,7 +18,6 @@ from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import OutOfMemory, Run
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "int8": "float32"}
-INT8 = "int8 rounds the weights to 8 bits: scores move, and systems that are close may change places"
 # encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
 STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
 
@@ -55,8 +55,7 @@ def pick_device(wanted: str) -> str:
 def open_encoder(run: Run, model: str, revision: str, top: int | None = None) -> Encoder:
     """The encoder by hub name or folder, shared by everything in the process that uses it."""
     precision = Precision(run.device, run.dtype)
-    if run.dtype == "int8":
-        run.warn(INT8)
+    int8.warn(run)
 
     def make() -> Encoder:
         located = locate(model, revision, patterns=FILES)
@@ -138,7 +137,7 @@ class Encoder:
         torch = torch_module()
         model = cut_above(model, self.top)
         model = model.eval().to(device=self.device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
-        return quantised(model) if self.precision.dtype == "int8" else model
+        return int8.quantised(model) if self.precision.dtype == "int8" else model
 
 
 def cut_above(model: Any, top: int | None) -> Any:
@@ -190,19 +189,3 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def quantised(model: Any) -> Any:
-    """The model with 8-bit linear layers (dynamic quantisation): a scale per row of the weights, one per input."""
-    import warnings
-
-    torch = torch_module()
-    engines, before = torch.backends.quantized.supported_engines, torch.backends.quantized.engine
-    with warnings.catch_warnings():  # torch announces that this will move to another package
-        warnings.simplefilter("ignore")
-        try:  # layers keep the engine they were made with: oneDNN's products are the same, 15 % sooner
-            torch.backends.quantized.engine = "onednn" if "onednn" in engines else before
-            kinds = {torch.nn.Linear: torch.ao.quantization.per_channel_dynamic_qconfig}
-            return torch.ao.quantization.quantize_dynamic(model, kinds, dtype=torch.qint8)
-        finally:
-            torch.backends.quantized.engine = before

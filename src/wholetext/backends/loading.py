@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.encoder import DTYPES, INT8, Precision, pick_device, quantised, quiet, torch_module
+from wholetext.backends import int8
+from wholetext.backends.encoder import DTYPES, Precision, pick_device, quiet, torch_module
 from wholetext.backends.hub import Located, loading, locate
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import Run
@@ -50,7 +51,7 @@ class Checkpoint:
                              next="use --device cpu, or --dtype bf16")
         options = {} if self.attention is None else {"attn_implementation": self.attention}
         model = load_weights(locate(self.model, self.revision).path, dtype, **options).eval().to(self.device)
-        return quantised(model) if dtype == "int8" else model
+        return int8.quantised(model) if dtype == "int8" else model
 
 
 def open_checkpoint(run: Run, model: str, revision: str, attention: str | None = None) -> Checkpoint:
@@ -59,8 +60,7 @@ def open_checkpoint(run: Run, model: str, revision: str, attention: str | None =
     ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
     """
     precision = Precision(run.device, run.dtype)
-    if run.dtype == "int8":
-        run.warn(INT8)
+    int8.warn(run)
     key = ("checkpoint", model, revision, precision, attention)
     return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
 

@@ -74,11 +74,11 @@ class Regressor:
     def output_row(self) -> tuple[Any, float]:
         """(d,) the reserved word's row of the output layer, and the factor that tied embeddings ask for."""
         model = self.checkpoint.weights
-        table, inputs = model.get_output_embeddings().weight, model.get_input_embeddings().weight
-        if callable(table):  # quantised layers hand out their weights by a call
-            table = table().dequantize()
+        layer, inputs = model.get_output_embeddings(), model.get_input_embeddings().weight
+        rounded = callable(layer.weight)  # layers in int8 hand out their weights by a call
+        table, home = (layer.weight(), layer.home) if rounded else (layer.weight, layer.weight.data_ptr())
         # what the weights are, not what the configuration says: transformers 5 reports every mT5 as tied
-        tied = table.data_ptr() == inputs.data_ptr()
+        tied = home == inputs.data_ptr()
         return table[self.index], float(model.config.d_model) ** -0.5 if tied else 1.0
 
     @property

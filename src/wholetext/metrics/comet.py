@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from wholetext.backends import int8
 from wholetext.backends.comet import GroupedVectors, Judge, SentenceVectors
 from wholetext.backends.comet_cross import CrossEncoder, Judged
 from wholetext.backends.comet_model import CometModel, locate_comet, locate_encoder, read_hparams
-from wholetext.backends.encoder import INT8, Precision
+from wholetext.backends.encoder import Precision
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import Reading
 from wholetext.errors import MetricError, ModelError
@@ -181,8 +182,7 @@ class Comet(Metric):
         return score, facts
 
     def _model(self, run: Run) -> CometModel:
-        if run.dtype == "int8":
-            run.warn(INT8)
+        int8.warn(run)
         precision = Precision(run.device, run.dtype)
         return run.resource(self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends import hub
-from wholetext.backends.encoder import INT8, Precision
+from wholetext.backends import hub, int8
+from wholetext.backends.encoder import Precision
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import WEIGHTS, Config, Scale
 from wholetext.backends.learned.folder import find_base
@@ -54,8 +54,7 @@ def open_learned(run: Run, model: str, revision: str, base: str = "") -> Learned
     """The learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
     precision = Precision(run.device, run.dtype)
-    if run.dtype == "int8":
-        run.warn(INT8)
+    int8.warn(run)
 
     def make() -> Learned:
         config = checked_config(located)
