@@ -147,7 +147,7 @@ def test_without_a_compiler_scores_are_the_same(
 
 
 @compiled
-@pytest.mark.parametrize("fault", ["s/LEVELS = 127/LEVELS = 126/", "s/int apply/int other/", "s/int apply/int apply(/"])
+@pytest.mark.parametrize("fault", ["s/LEVELS = 127/LEVELS = 126/", "s/int apply/int other/", "s/int apply/int (/", ""])
 def test_a_kernel_that_is_wrong_is_not_used(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, afresh: None
 ) -> None:
@@ -157,7 +157,4 @@ def test_a_kernel_that_is_wrong_is_not_used(
                       f'eval set -- $(echo "$@" | sed "s|$last|{tmp_path}/changed.c|")\nexec cc "$@"\n')  # fmt: skip
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
-    assert int8.kernel() is None
-    int8.kernel.cache_clear()
-    script.write_text(script.read_text().replace(fault, ""))
-    assert int8.kernel() is not None
+    assert (int8.kernel() is None) == bool(fault)
