@@ -3,7 +3,7 @@
 Weights are rounded to -63 … 63 with a scale for each output, inputs to 128 levels between the least and the greatest
 value of their row. Each row is rounded by itself and sums of integers are exact, so what a layer gives does not depend
 on the batch, on threads, or on who computes it: int8.c, compiled for this processor when it is first needed, or torch,
-which gives the same numbers but no sooner than fp32.
+which gives the same numbers but takes longer than fp32.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wholetext.types import Run
 
 LEVELS, MOST = 127, 63  # the greatest code of an input, and of a weight
 _WARNING = "int8 rounds weights and activations to 7 bits: scores move, and systems that are close may change places"
-_SLOW = "int8 is no faster than fp32 here: it needs a C compiler (gcc or clang) and a processor with AVX2"
+_SLOW = "int8 is slower than fp32 here: to be faster it needs a C compiler (gcc or clang) and a processor with AVX2"
 _SOURCE = Path(__file__).with_name("int8.c")
 _FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC")
 _COLUMNS, _STEP = 16, 8  # outputs in a panel, and inputs at a time: weights are filled up to multiples of them
