@@ -91,9 +91,7 @@ class Encoder:
     def model(self) -> Any:
         """The transformers model, loaded when it is first needed."""
         if self._model is None:
-            if self.precision.dtype == "int8" and self.device != "cpu":
-                raise ModelError(f"int8 runs on the CPU only, not on {self.device}",
-                                 next="use --device cpu, or --dtype bf16")
+            int8.refuse_elsewhere(self.precision.dtype, self.device)
             model = self._prepare(self._build())
             self._stacks, self._model = can_stack(model), model
         return self._model

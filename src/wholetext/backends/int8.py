@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from wholetext.errors import ModelError
 from wholetext.types import Run
 
 LEVELS, MOST = 127, 63  # the greatest code of an input, and of a weight
@@ -48,6 +49,12 @@ def warn(run: Run) -> None:
         run.warn(_WARNING)
         if kernel() is None:
             run.warn(_SLOW)
+
+
+def refuse_elsewhere(dtype: str, device: str) -> None:
+    """An error where int8 is asked for on anything but a CPU: said before weights are loaded."""
+    if dtype == "int8" and device != "cpu":
+        raise ModelError(f"int8 runs on the CPU only, not on {device}", next="use --device cpu, or --dtype bf16")
 
 
 def quantised(model: Any) -> Any:
@@ -104,7 +111,7 @@ def layer_class() -> Any:
             self.codes = codes if apply is None else _panels(codes)
             self.scales, self.totals, self.bias = (_fill(row, _COLUMNS) for row in (scales, codes.sum(1), bias))
             tensors = (self.codes, self.scales, self.totals, self.bias)
-            self._layer = _Layer(*(tensor.data_ptr() for tensor in tensors), self.inputs, self.outputs)
+            self.fields = _Layer(*(tensor.data_ptr() for tensor in tensors), self.inputs, self.outputs)
             self.apply_layer = apply
 
         def weight(self) -> Any:
@@ -115,40 +122,47 @@ def layer_class() -> Any:
         def forward(self, x: Any) -> Any:
             """(…, inputs) → (…, outputs)"""
             rows = x.detach().float().reshape(-1, self.inputs).contiguous()
-            out = self._by_torch(rows) if self.apply_layer is None else self._by_kernel(rows, self.apply_layer)
+            out = (_by_torch if self.apply_layer is None else _by_kernel)(self, rows)
             return out.view(*x.shape[:-1], self.outputs)
 
-        def _by_kernel(self, rows: Any, apply: Kernel) -> Any:
-            out = torch.empty(len(rows), self.outputs)
-            share = max(_SHARE, -(-len(rows) // torch.get_num_threads()))
-            begins = range(0, len(rows), share)
-
-            def work(begin: int) -> int:
-                part, into = rows[begin : begin + share], out[begin : begin + share]
-                return apply(ctypes.byref(self._layer), part.data_ptr(), len(part), into.data_ptr())
-
-            if len(begins) < 2:
-                failed = [work(begin) for begin in begins]
-            else:
-                with ThreadPoolExecutor(len(begins)) as pool:
-                    failed = list(pool.map(work, begins))
-            if any(failed):
-                raise MemoryError
-            return out
-
-        def _by_torch(self, rows: Any) -> Any:
-            """The same step by step, as int8.c does it, in floats that hold the integers exactly."""
-            low, high = rows.aminmax(dim=1, keepdim=True)
-            step = (high - low) / LEVELS
-            codes = ((rows - low) * (1 / step).where(step >= _LEAST, 0)).round()
-            sums = torch.zeros(len(rows), self.outputs, dtype=torch.int32)
-            for begin in range(0, self.inputs, _EXACT):
-                part = slice(begin, begin + _EXACT)
-                sums += (codes[:, part] @ self.codes[:, part].T).int()
-            scales, totals, bias = (row[: self.outputs] for row in (self.scales, self.totals, self.bias))
-            return (sums.float() * step + low * totals) * scales + bias
-
     return Int8Linear
+
+
+def _by_kernel(layer: Any, rows: Any) -> Any:
+    """(rows, outputs) by int8.c, on as many threads as torch has here."""
+    import torch
+
+    out = torch.empty(len(rows), layer.outputs)
+    share = max(_SHARE, -(-len(rows) // torch.get_num_threads()))
+    begins = range(0, len(rows), share)
+
+    def work(begin: int) -> int:
+        part, into = rows[begin : begin + share], out[begin : begin + share]
+        return int(layer.apply_layer(ctypes.byref(layer.fields), part.data_ptr(), len(part), into.data_ptr()))
+
+    if len(begins) < 2:
+        failed = [work(begin) for begin in begins]
+    else:
+        with ThreadPoolExecutor(len(begins)) as pool:
+            failed = list(pool.map(work, begins))
+    if any(failed):
+        raise MemoryError
+    return out
+
+
+def _by_torch(layer: Any, rows: Any) -> Any:
+    """The same step by step, as int8.c does it, in floats that hold the integers exactly."""
+    import torch
+
+    low, high = rows.aminmax(dim=1, keepdim=True)
+    step = (high - low) / LEVELS
+    codes = ((rows - low) * (1 / step).where(step >= _LEAST, 0)).round()
+    sums = torch.zeros(len(rows), layer.outputs, dtype=torch.int32)
+    for begin in range(0, layer.inputs, _EXACT):
+        part = slice(begin, begin + _EXACT)
+        sums += (codes[:, part] @ layer.codes[:, part].T).int()
+    scales, totals, bias = (row[: layer.outputs] for row in (layer.scales, layer.totals, layer.bias))
+    return (sums.float() * step + low * totals) * scales + bias
 
 
 def _fill(tensor: Any, unit: int) -> Any:

@@ -46,9 +46,7 @@ class Checkpoint:
     def weights(self) -> Any:
         """The model itself, ready to run."""
         dtype = self.precision.dtype
-        if dtype == "int8" and self.device != "cpu":
-            raise ModelError(f"int8 runs on the CPU only, not on {self.device}",
-                             next="use --device cpu, or --dtype bf16")
+        int8.refuse_elsewhere(dtype, self.device)
         options = {} if self.attention is None else {"attn_implementation": self.attention}
         model = load_weights(locate(self.model, self.revision).path, dtype, **options).eval().to(self.device)
         return int8.quantised(model) if dtype == "int8" else model
