@@ -96,7 +96,8 @@ def evaluate(
     finally:
         if cache:
             cache.close()
-    notes = [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
+    notes = list(dict.fromkeys(note for work in jobs.values() for note in work.metric.notes(corpus.langs)))
+    notes += [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
     found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
     suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(

@@ -347,6 +347,10 @@ class Metric:
         """Further facts for the signature: model revision, tagger and version, library version."""
         return {}
 
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        """What a reader of the scores must know, whatever the texts are; asked on every run, cached or not."""
+        return ()
+
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit] | None:
         """How each request fits the model (tokenizer only), or None where nothing can be cut."""
         return None
