@@ -9,6 +9,7 @@ WholetextError
 ├── TextTooLong       text longer than the model takes, under ``--overflow error``
 ├── CacheError        the score cache cannot be used
 ├── RunError          a run folder that cannot be read
+├── WriteError        a file or folder that cannot be written (disk full, read-only, no permission)
 └── MetricError       a metric broke its contract, or cannot score these inputs
 """
 
@@ -61,6 +62,10 @@ class CacheError(WholetextError):
 
 class RunError(WholetextError):
     """A run folder that cannot be read."""
+
+
+class WriteError(WholetextError):
+    """A file or folder that cannot be written."""
 
 
 class MetricError(WholetextError):

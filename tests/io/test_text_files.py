@@ -150,5 +150,5 @@ def test_text_that_no_file_can_hold(tmp_path: Path) -> None:
 
 def test_writing_where_one_may_not(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(InputError, match="cannot be written"):
         write_lines(tmp_path / "file" / "below.txt", ["x"])

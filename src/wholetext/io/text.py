@@ -9,11 +9,12 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from wholetext.errors import InputError, did_you_mean
+from wholetext.storage import writing
 
 FilePath = str | os.PathLike[str]
 _BUFFER = 1 << 16
@@ -131,20 +132,14 @@ def write_lines(path: FilePath, lines: Iterable[str]) -> None:
 
 
 def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
-    """Write through a neighbouring file and rename it, so that a half-written file is never left in place."""
-    target = Path(path)
-    half = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with (gzip.open(half, "wt", encoding="utf-8", newline="\n") if target.suffix == ".gz"
-              else half.open("w", encoding="utf-8", newline="\n")) as out:
-            write(cast(TextIO, out))
-        half.replace(target)
-    except OSError as error:
-        raise InputError(f"cannot write this file: {error.strerror or error}", where=os.fspath(path)) from error
-    finally:
-        with suppress(OSError):
-            half.unlink()
+    """Write a text file as a whole: the old file stays until the new one is complete. ``.gz`` is compressed."""
+    with writing(path, InputError) as raw:
+        if Path(path).suffix == ".gz":
+            with gzip.open(raw, "wt", encoding="utf-8", newline="\n") as out:
+                write(cast(TextIO, out))
+        else:
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as out:
+                write(out)
 
 
 def _plain(path: FilePath) -> io.BufferedReader:
