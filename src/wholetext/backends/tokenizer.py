@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wholetext.backends.hub import SAFE
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import View
@@ -150,7 +151,7 @@ def _load(folder: Path, kind: str) -> Any:
     except ImportError:
         raise MissingExtra("transformers", "models") from None
     try:
-        return getattr(transformers, kind).from_pretrained(str(folder), local_files_only=True)
+        return getattr(transformers, kind).from_pretrained(str(folder), **SAFE)
     except Exception as fault:  # transformers raises whatever the broken file caused
         first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
         raise ModelError(f"its tokenizer cannot be loaded ({first[:200]})", where=str(folder),

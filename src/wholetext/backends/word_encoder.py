@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.encoder import Encoder
+from wholetext.backends.hub import SAFE
 from wholetext.errors import ModelError, TextTooLong
 from wholetext.types import Fit, IntArray
 
@@ -178,9 +179,7 @@ def _word_tokenizer(folder: Path) -> Any:
     import transformers
 
     try:
-        return transformers.AutoTokenizer.from_pretrained(
-            str(folder), do_lower_case=False, trust_remote_code=False, local_files_only=True
-        )
+        return transformers.AutoTokenizer.from_pretrained(str(folder), do_lower_case=False, **SAFE)
     except Exception as fault:  # transformers raises whatever the broken file caused
         first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
         raise ModelError(f"its tokenizer cannot be loaded ({first[:200]})", where=str(folder),
