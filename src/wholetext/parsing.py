@@ -1,0 +1,274 @@
+"""Guarded parsing of untrusted text: numbers, JSON, TOML and YAML. Every fault is a WholetextError with its place.
+
+All readers of files and of command-line values parse through these functions, so the bounds are the same everywhere:
+nesting depth, digits of a number, expansion of YAML aliases, size of a settings file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+from wholetext.errors import InputError, MissingExtra, WholetextError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+DEPTH = 100  # nested lists and objects; real files have fewer than ten
+DIGITS = 300  # of an integer: more would overflow a float
+SETTINGS = 1 << 18  # bytes of a TOML or YAML file; real ones have a few thousand
+_DOTS = 1000  # on a line of TOML, where the time for a dotted key grows with the square of its parts
+_NODES = 20_000  # values of a YAML file with its aliases expanded
+
+Error = type[WholetextError]
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_CONSTANT = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+_BRACKETS = re.compile(r'[\[{]|[\]}]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)  # a string that never ends runs to the end
+_EXTREME = re.compile(rf"[0-9]{{{DIGITS}}}|[eE]\+?[0-9]{{3}}")  # numbers that need a closer look
+_SURROGATE = re.compile("[\\ud800-\\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def integer(
+    text: str, *, low: int | None = None, high: int | None = None, where: str = "", next: str = "",
+    error: Error = InputError,
+) -> int:
+    """An integer in ASCII digits, with blanks around it allowed; no underscores, at most ``DIGITS`` digits."""
+    word = text.strip()
+    if not _INTEGER.fullmatch(word):
+        raise error(f"{_short(text)} is not an integer", where=where, next=next)
+    if len(word) > DIGITS:
+        raise error(f"this integer has {len(word)} digits", where=where, next=next or f"at most {DIGITS} are read")
+    value = int(word)
+    _within(value, low, high, where, next, error)
+    return value
+
+
+def number(
+    text: str, *, low: float | None = None, high: float | None = None, finite: bool = True, where: str = "",
+    next: str = "", error: Error = InputError,
+) -> float:
+    """A decimal number such as ``-1.5e3``; ``nan`` and ``inf`` only where ``finite`` is false."""
+    word = text.strip()
+    if not finite and _CONSTANT.fullmatch(word):
+        return float(word)
+    if not _NUMBER.fullmatch(word):
+        raise error(f"{_short(text)} is not a number", where=where, next=next)
+    value = float(word)
+    if finite and not math.isfinite(value):
+        raise error(f"{_short(text)} is too large for a number", where=where, next=next)
+    _within(value, low, high, where, next, error)
+    return value
+
+
+def read_json(
+    text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError, constants: bool = False,
+    unique: bool = True,
+) -> Any:
+    """A JSON value. ``constants`` admits NaN and Infinity; ``unique`` refuses an object that has a key twice.
+
+    A lone surrogate, an integer of more than ``DIGITS`` digits, a number beyond a float and nesting deeper than
+    ``DEPTH`` are errors. The line is added to ``where`` if the text has several.
+    """
+    source = _decoded(text, where, next, error)
+    try:
+        if source.count("[") + source.count("{") > DEPTH and _depth(source) > DEPTH:
+            raise _Fault(f"this JSON is nested more than {DEPTH} levels deep")
+        value = _decoder(constants, unique, _EXTREME.search(source) is not None).decode(source)
+        if _ESCAPED_SURROGATE.search(source) and _has_surrogate(value):
+            raise _Fault("this JSON holds half of a surrogate pair, which is not a character")
+    except json.JSONDecodeError as fault:
+        place = f"{where}:{fault.lineno}" if where and "\n" in source.strip() else where
+        raise error(f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next) from None
+    except (_Fault, InputError) as fault:
+        raise error(str(fault), where=where, next=next) from None
+    return value
+
+
+def read_toml(data: str | bytes, *, where: str = "", next: str = "", error: Error = InputError) -> dict[str, Any]:
+    """A TOML document."""
+    source = _decoded(data, where, next, error)
+    _small(source, where, next, error)
+    for line, text in enumerate(source.split("\n"), 1):
+        if text.count(".") > _DOTS:
+            raise error(f"line {line} has more than {_DOTS} dots", where=where, next=next or "break the line")
+    try:
+        found: dict[str, Any] = tomllib.loads(source)
+    except RecursionError:
+        raise error("this TOML is nested too deeply", where=where, next=next) from None
+    except (ValueError, OverflowError) as fault:  # TOMLDecodeError, a date that does not exist, too many digits
+        raise error(f"this is not TOML: {_short(str(fault))}", where=where, next=next) from None
+    for value, depth in _walk(found):
+        if depth > DEPTH:
+            raise error(f"this TOML is nested more than {DEPTH} levels deep", where=where, next=next)
+        if isinstance(value, int) and abs(value) >= 10**DIGITS:
+            raise error(f"an integer here has more than {DIGITS} digits", where=where, next=next)
+    return found
+
+
+def read_yaml(text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError) -> Any:
+    """A YAML document by the safe loader: plain values only, and aliases expand to a bounded number of them."""
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtra("pyyaml", "models") from None
+    source = _decoded(text, where, next, error)
+    _small(source, where, next, error)
+    try:
+        fault = _expansion(yaml.parse(source, yaml.SafeLoader))
+        value = None if fault else yaml.safe_load(source)
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, OverflowError, RecursionError) as broken:
+        raise error(f"this is not YAML: {_short(str(broken))}", where=where, next=next) from None
+    if fault:
+        raise error(fault, where=where, next=next)
+    if any(isinstance(one, str) and _SURROGATE.search(one) for one, _ in _walk(value)):
+        raise error("this YAML holds half of a surrogate pair, which is not a character", where=where, next=next)
+    return value
+
+
+def file_bytes(path: Path, *, most: int = SETTINGS, next: str = "", error: Error = InputError) -> bytes:
+    """The bytes of a regular file of at most ``most`` bytes; a device, a pipe or a larger file is an error."""
+    try:
+        if not path.is_file():
+            raise error("there is no such file", where=str(path), next=next or "check the path")
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except (OSError, ValueError) as fault:  # ValueError: a NUL in the path
+        raise error(f"this file cannot be read ({fault})", where=str(path), next=next) from None
+    if len(data) > most:
+        raise error(f"this file has more than {most:,} bytes", where=str(path), next=next)
+    return data
+
+
+def _within(value: float, low: float | None, high: float | None, where: str, next: str, error: Error) -> None:
+    if (low is not None and value < low) or (high is not None and value > high):
+        bounds = f"between {low} and {high}" if None not in (low, high) else (
+            f"at least {low}" if low is not None else f"at most {high}")
+        raise error(f"{_short(str(value))} is not {bounds}", where=where, next=next)
+
+
+def _short(text: str) -> str:
+    """The text in quotes if it is a value of the user's, cut at 60 characters."""
+    shown = " ".join(text.split())
+    return repr(shown if len(shown) <= 60 else shown[:57] + "…")
+
+
+def _decoded(text: str | bytes, where: str, next: str, error: Error) -> str:
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise error(f"this is not valid UTF-8 at byte {fault.start}", where=where, next=next or "save it as UTF-8"
+                    ) from None
+
+
+def _small(source: str, where: str, next: str, error: Error) -> None:
+    if len(source) > SETTINGS:
+        raise error(f"this file has more than {SETTINGS:,} characters", where=where, next=next)
+
+
+class _Fault(Exception):
+    """What is wrong with a JSON text, before its place is known."""
+
+
+@cache
+def _decoder(constants: bool, unique: bool, extreme: bool) -> json.JSONDecoder:
+    """Hooks for every number are slow, so they are set only where a number is ``extreme``."""
+    hooks: dict[str, Any] = {}
+    if not constants:
+        hooks["parse_constant"] = _constant
+    if unique:
+        hooks["object_pairs_hook"] = _unique
+    if extreme:
+        hooks["parse_int"] = integer
+        hooks["parse_float"] = partial(number, finite=not constants)
+    return json.JSONDecoder(**hooks)
+
+
+def _constant(word: str) -> NoReturn:
+    raise _Fault(f"this JSON holds {word}, which is not a number")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _Fault(f"the key {_short(key)} is there twice")
+            seen.add(key)
+    return found
+
+
+def _depth(source: str) -> int:
+    """How deep the brackets outside strings are nested."""
+    depth = deepest = 0
+    for found in _BRACKETS.finditer(source):
+        mark = source[found.start()]
+        if mark in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in "]}":
+            depth -= 1
+    return deepest
+
+
+def _walk(value: Any) -> Iterable[tuple[Any, int]]:
+    """Every value and key inside a value with its depth, without recursion."""
+    stack = [(value, 0)]
+    while stack:
+        one, depth = stack.pop()
+        yield one, depth
+        if depth > DEPTH:
+            continue
+        if isinstance(one, dict):
+            stack += [(part, depth + 1) for item in one.items() for part in item]
+        elif isinstance(one, (list, tuple, set)):
+            stack += [(part, depth + 1) for part in one]
+
+
+def _has_surrogate(value: Any) -> bool:
+    return any(isinstance(one, str) and _SURROGATE.search(one) for one, _ in _walk(value))
+
+
+def _expansion(events: Iterable[Any]) -> str:
+    """What is wrong with the size of a YAML document, from its events: nothing has been built yet."""
+    known: dict[str, tuple[int, int]] = {}  # anchor → values below it, height
+    stack: list[tuple[str | None, int, int]] = [(None, 0, 0)]  # anchor, values, height of what is open
+    for event in events:
+        kind = type(event).__name__
+        if kind in ("SequenceStartEvent", "MappingStartEvent"):
+            stack.append((event.anchor, 1, 1))
+            size, height = 0, 0
+        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
+            anchor, size, height = stack.pop()
+            if anchor:
+                known[anchor] = (size, height)
+        elif kind == "AliasEvent":
+            if event.anchor not in known:
+                return f"the alias *{event.anchor} stands inside its own anchor or before it"
+            size, height = known[event.anchor]
+        elif kind == "ScalarEvent":
+            size, height = 1, 0
+            if event.anchor:
+                known[event.anchor] = (1, 0)
+        else:
+            continue
+        if len(stack) > DEPTH + 1 or height > DEPTH:
+            return f"this YAML is nested more than {DEPTH} levels deep"
+        anchor, total, above = stack[-1]
+        if kind not in ("SequenceStartEvent", "MappingStartEvent"):
+            stack[-1] = (anchor, total + size, max(above, height + 1))
+        if stack[-1][1] > _NODES:
+            return f"the aliases of this YAML expand to more than {_NODES:,} values"
+    return ""
