@@ -153,7 +153,7 @@ def salt_of(work: Job) -> str:
     """Everything besides the request that can change its statistics."""
     metric, engine = work.metric, work.engine
     survey = "" if engine.survey is None else hashlib.blake2b(repr(engine.survey).encode()).hexdigest()
-    facts = [metric.name, parameters_of(metric), facts_of(metric), work.corpus.langs, engine.dtype, survey,
+    facts = [metric.name, parameters_of(metric) | facts_of(metric), work.corpus.langs, engine.dtype, survey,
              type(metric).__module__, __version__]
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
 

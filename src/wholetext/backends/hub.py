@@ -7,7 +7,7 @@ import importlib.util
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
@@ -35,11 +35,17 @@ class Located:
     path: Path
     name: str
     revision: str  # hub: the commit; folder: a hash of its files
+    local: bool = False  # a folder of the user's: where it lies and what it is called say nothing about its content
 
     @property
     def id(self) -> str:
-        """``name#revision``, short: what cache keys and signatures carry."""
-        return f"{self.name}#{self.revision[:12]}"
+        """``name#revision``, short; a folder by its content alone: what cache keys and signatures carry."""
+        return f"{'folder' if self.local else self.name}#{self.revision[:12]}"
+
+    @property
+    def asked(self) -> str:
+        """What to ask ``locate`` for to find it again."""
+        return str(self.path) if self.local else self.name
 
 
 def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located:
@@ -50,7 +56,7 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
-        return _local(folder, folder.name, revision)
+        return replace(_local(folder, folder.name, revision), local=True)
     if model in BUNDLED:
         return _local(BUNDLED[model], model, revision)
     if model in EMBEDDED:
@@ -62,6 +68,12 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
         what = "is a file, not a model folder" if folder.exists() else "there is no such model folder"
         raise ModelError(what, where=model, next="give a folder with config.json or hparams.yaml, or a hub name")
     return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
+
+
+def identity(model: str, revision: str) -> dict[str, str]:
+    """How a signature names a model whose revision is settled, where that is not the name it was asked by: a folder is
+    named by its content, so that it is the same model wherever it lies."""
+    return {"model": Located(Path(), "", revision, local=True).id} if Path(model).expanduser().is_dir() else {}
 
 
 def embedded(name: str) -> Path | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.encoder import memory, torch_module
-from wholetext.backends.hub import beside, locate
+from wholetext.backends.hub import Located, beside, locate
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.errors import MissingExtra, ModelError
@@ -33,9 +33,9 @@ class Regressor:
 
     def __init__(self, checkpoint: Checkpoint, tokenizer: str, limit: int) -> None:
         self.checkpoint, self.tokenizer, self.limit = checkpoint, tokenizer, limit
-        folder = tokenizer_folder(checkpoint.located.path, tokenizer)
-        self.encode, self.words = encoder_of(folder)
-        self.id = f"{checkpoint.id}:{folder.name}:{limit}"
+        vocabulary = locate_tokenizer(checkpoint.located, tokenizer)
+        self.encode, self.words = encoder_of(vocabulary.path)
+        self.id = f"{checkpoint.id}:{vocabulary.id}:{limit}"
         self.read = lru_cache(1 << 15)(self._read)
 
     def fit(self, x: Prompt) -> Fit:
@@ -104,13 +104,13 @@ class Regressor:
         return kept, Fit(len(kept), 0, lost_context=whole - len(ids), lost_focus=len(ids) - len(kept))
 
 
-def tokenizer_folder(model: Path, wanted: str) -> Path:
-    """The folder of the tokenizer: the one named, else the model's own, else mT5's."""
+def locate_tokenizer(model: Located, wanted: str) -> Located:
+    """Where the tokenizer lies: the one named, else the model's own, else mT5's."""
     if wanted != "auto":
-        return locate(beside(model, wanted), patterns=SPIECE).path
-    if any((model / name).is_file() for name in ("spiece.model", "tokenizer.json")):
+        return locate(beside(model.path, wanted), patterns=SPIECE)
+    if any((model.path / name).is_file() for name in ("spiece.model", "tokenizer.json")):
         return model
-    return locate(MT5_TOKENIZER, patterns=SPIECE).path
+    return locate(MT5_TOKENIZER, patterns=SPIECE)
 
 
 def encoder_of(folder: Path) -> tuple[Callable[[str], list[int]], Callable[[str], int]]:

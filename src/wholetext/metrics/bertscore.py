@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.backends import hub
 from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.errors import InputError
 from wholetext.metrics.token_metric import ENGLISH, TokenMetric, Weights
@@ -43,8 +44,10 @@ class BertScore(TokenMetric):
         return replace(super().resolve(langs), match_special_tokens=special)
 
     def facts(self) -> Mapping[str, str]:
-        told = {"several_refs": "max"}
-        return told | ({"baseline_hash": sha256(_bytes(Path(self.baseline))).hexdigest()[:12]} if self.baseline else {})
+        told = {**hub.identity(self.model, self.revision), "several_refs": "max"}
+        if self.baseline:  # by its content, wherever the table lies
+            told |= {"baseline": "table", "baseline_hash": sha256(_bytes(Path(self.baseline))).hexdigest()[:12]}
+        return told
 
     def backend(self, run: Run, everything: bool = False) -> TokenVectors:
         return super().backend(run, everything or self.align_scope == "sequence" or bool(self.match_special_tokens))

@@ -13,6 +13,7 @@ from wholetext.backends.comet import GroupedVectors, Judge, SentenceVectors
 from wholetext.backends.comet_cross import CrossEncoder, Judged
 from wholetext.backends.comet_model import CometModel, locate_comet, locate_encoder, read_hparams
 from wholetext.backends.encoder import Precision
+from wholetext.backends.hub import identity
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import Reading
 from wholetext.errors import MetricError, ModelError
@@ -69,7 +70,7 @@ class Comet(Metric):
         return replace(self, revision=located.revision, kind=kind)
 
     def facts(self) -> Mapping[str, str]:
-        told = {"several_refs": "mean"}
+        told = {**identity(self.model, self.revision), "several_refs": "mean"}
         if self.kind == "auto":
             return told
         return {**told, "encoder": locate_encoder(locate_comet(self.model, self.revision, weights=False)).id}

@@ -57,7 +57,9 @@ class Learned(Metric):
         if config is None:
             return {"several_refs": "mean"}
         base = f"{Path(config.base).name or 'its own'}#{config.content}"
-        return {"several_refs": "mean", "form": config.form, "trained_on": base}
+        where = {"base": base} if self.base else {}  # wherever it lies, its content is what is trained_on
+        return {**hub.identity(self.model, self.revision), **where, "several_refs": "mean", "form": config.form,
+                "trained_on": base}
 
     def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
         if not requests:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from wholetext.backends.hub import locate
+from wholetext.backends.hub import identity, locate
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
-from wholetext.backends.regressor import Prompt, Regressor
+from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, mean_stats
 
 _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
@@ -53,6 +53,12 @@ class MetricX(Metric):
         limit = self.limit or _LIMITS[version]
         return replace(self, revision=located.revision, version=version, mode=mode, limit=limit)
 
+    def facts(self) -> Mapping[str, str]:
+        model = locate(self.model, self.revision, patterns=TOKENIZER)
+        used = locate_tokenizer(model, self.tokenizer)  # its content changes scores as the model's does
+        own = {} if used == model else {"tokenizer": used.id}
+        return {**identity(self.model, self.revision), **own}
+
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         asked = [self._prompts(request) for request in requests]
         heard = iter(run.map(self._backend(run), [prompt for prompts in asked for prompt in prompts]))
@@ -83,7 +89,8 @@ class MetricX(Metric):
         limit = self.limit or _LIMITS[self._kind[0]]
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
         checkpoint = open_checkpoint(run, self.model, self.revision, attention="eager")
-        key = ("regressor", checkpoint.id, checkpoint.precision, self.tokenizer, limit)
+        used = locate_tokenizer(checkpoint.located, self.tokenizer).id
+        key = ("regressor", checkpoint.id, checkpoint.precision, used, limit)
         return run.resource(key, lambda: Regressor(checkpoint, self.tokenizer, limit))
 
     def _prompts(self, request: Request) -> list[Prompt]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wholetext.backends import hub
 from wholetext.backends.token_vectors import Tokens
 from wholetext.metrics.token_metric import TokenMetric, Weights
 from wholetext.types import FloatArray, Request, Run, mean_stats
@@ -25,7 +26,7 @@ class Mover(TokenMetric):
     range = (-1.0, 1.0)
 
     def facts(self) -> Mapping[str, str]:
-        return {"several_refs": "max"}
+        return {**hub.identity(self.model, self.revision), "several_refs": "max"}
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         weigh = Weights(run.survey if self.idf else None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from wholetext.backends.hub import locate
+from wholetext.backends.hub import identity, locate
 from wholetext.backends.layout import together
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.seq2seq import Pair, Said, Seq2Seq
@@ -48,6 +48,9 @@ class Likelihood(Metric):
         src, tgt = (lang if told == "auto" else told for lang, told in zip(langs, (self.src_lang, self.tgt_lang)))
         revision = locate(self.model, self.revision, patterns=TOKENIZER).revision
         return replace(self, revision=revision, src_lang=src, tgt_lang=tgt)
+
+    def facts(self) -> Mapping[str, str]:
+        return identity(self.model, self.revision)
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         backend = self._backend(run)

@@ -46,7 +46,7 @@ class Sbert(Metric):
         return replace(self, model=model, revision=hub.locate(model, self.revision, patterns=FILES).revision)
 
     def facts(self) -> Mapping[str, str]:
-        return {"several_refs": "max"}
+        return {**hub.identity(self.model, self.revision), "several_refs": "max"}
 
     def seen(self, request: Request, run: Run) -> int | None:
         backend = self._backend(run)

@@ -40,7 +40,7 @@ class Body:
         self.width = int(self.tokenizer.config.get("hidden_size") or self.tokenizer.config.get("d_model") or 0)
         self.typed = int(self.tokenizer.config.get("type_vocab_size") or 0) > 1
         if adapter.kind == "frozen":  # its weights are the ones that other metrics use
-            shared = open_encoder(opening.run, str(_asked(opening)), base.revision, top)
+            shared = open_encoder(opening.run, opening.base.asked, base.revision, top)
             self.encoder = Encoder(base, self.tokenizer, opening.precision, lambda: shared.model, top)
         else:
             self.encoder = Encoder(base, self.tokenizer, opening.precision, lambda: _build(opening, top), top)
@@ -55,13 +55,8 @@ class Body:
 
 
 def _build(opening: Opening, top: int) -> Any:
-    folder = locate(str(_asked(opening)), opening.base.revision).path  # the weights too, where only words were fetched
+    folder = locate(opening.base.asked, opening.base.revision).path  # the weights too, where only words were fetched
     return adapt(cut_above(load_pretrained(folder), top), opening.config.adapter, opening.weights)
-
-
-def _asked(opening: Opening) -> Any:
-    """The base by the name other metrics ask for it, so that it is loaded once; by its folder where it has none."""
-    return opening.base.name if opening.base.path.name != opening.base.name else opening.base.path
 
 
 def average(states: Sequence[Any], positions: Sequence[Sequence[int]]) -> Any:

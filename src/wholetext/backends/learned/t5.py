@@ -20,7 +20,7 @@ from wholetext.backends.learned.separate import texts_of
 from wholetext.backends.learned.weights import Weights
 from wholetext.backends.loading import Checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
-from wholetext.backends.regressor import Prompt, Regressor, tokenizer_folder
+from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer
 from wholetext.errors import ModelError
 from wholetext.types import Fit, FloatArray, Request, Run
 
@@ -50,9 +50,8 @@ class T5:
         version = "24" if both or "ref" not in self.reads else "23"
         self.text = PROMPTS[version, "ref" if "ref" in self.reads else "qe"]
         learning = opening.config.adapter if opening.config.base else None  # a finished folder is a whole model
-        model = opening.base.name if opening.base.path.name != opening.base.name else str(opening.base.path)
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
-        self.checkpoint = Checkpoint(model, opening.base.revision, opening.precision, "eager")
+        self.checkpoint = Checkpoint(opening.base.asked, opening.base.revision, opening.precision, "eager")
         self.regressor = Regressor(self.checkpoint, settings.tokenizer, settings.limit)
         self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}/{learning}"
         self._adapter = learning
@@ -91,7 +90,7 @@ class T5:
         from safetensors.torch import save_file
 
         source = self.checkpoint.located.path
-        words = tokenizer_folder(source, self.regressor.tokenizer)
+        words = locate_tokenizer(self.checkpoint.located, self.regressor.tokenizer).path
         for name in KEPT:
             found = next((path for path in (source / name, words / name) if path.is_file()), None)
             if found is not None:
