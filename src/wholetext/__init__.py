@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from wholetext.version import __version__
 
 if TYPE_CHECKING:
-    from wholetext.errors import WholetextError
+    from wholetext.errors import WholetextError, WholetextWarning
     from wholetext.evaluate import Options, evaluate, metrics, open_run, score, score_texts
     from wholetext.io import LineFiles, read
     from wholetext.results import Results, write_run
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
-    "errors": ("WholetextError",),
+    "errors": ("WholetextError", "WholetextWarning"),
     "evaluate": ("Options", "evaluate", "metrics", "open_run", "score", "score_texts"),
     "io": ("LineFiles", "read"),
     "results": ("Results", "write_run"),
@@ -55,8 +55,9 @@ _WHERE = {name: f"wholetext.{home}" for home, names in _HOME.items() for name in
 
 __all__ = [
     "Backend", "Comparison", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "LineFiles", "Metric", "Options",
-    "Output", "Request", "Results", "Row", "Run", "Scores", "Signature", "View", "WholetextError", "__version__",
-    "compare", "evaluate", "mean_stats", "metrics", "open_run", "read", "score", "score_texts", "write_run",
+    "Output", "Request", "Results", "Row", "Run", "Scores", "Signature", "View", "WholetextError", "WholetextWarning",
+    "__version__", "compare", "evaluate", "mean_stats", "metrics", "open_run", "read", "score", "score_texts",
+    "write_run",
 ]
 
 

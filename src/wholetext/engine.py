@@ -42,7 +42,7 @@ class Engine:
     cache: Cache | None = None
     survey: Any = None
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
-    warnings: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)  # about all requests of the ``measure`` that runs now
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
     _memory: dict[bytes, bytes] = field(default_factory=dict)  # what backends keep, where there is no cache
 
@@ -70,8 +70,10 @@ class Engine:
     def detail(self, index: int, **facts: Any) -> None:
         self._details.setdefault(index, {}).update(facts)
 
-    def warn(self, message: str) -> None:
-        self.warnings[message] += 1
+    def warn(self, message: str, index: int | None = None) -> None:
+        said = self.warnings if index is None else self._details.setdefault(index, {}).setdefault("notes", [])
+        if message not in said:
+            said.append(message)
 
     def _recall(self, backend: Backend[In, Out], inputs: Sequence[In]) -> Iterator[tuple[In, Out]]:
         """Outputs that the backend has kept: in the cache, or in memory where there is none."""
@@ -95,22 +97,23 @@ class Engine:
         distinct = list(dict.fromkeys(requests))
         self.counts["requests"] += len(requests)
         self.counts["distinct"] += len(distinct)
-        keys = [request_key(salt, request) for request in distinct] if self.cache else []
-        stored = self.cache.get(keys) if self.cache else {}
+        cache = self.cache if metric.cacheable else None
+        keys = [request_key(salt, request) for request in distinct] if cache else []
+        stored = cache.get(keys) if cache else {}
         encoded: dict[Request, bytes] = {r: stored[key] for r, key in zip(distinct, keys) if key in stored}
         self.counts["cached"] += len(encoded)
         missing = [request for request in distinct if request not in encoded]
         if missing:
             fresh = dict(zip(missing, self._compute(metric, missing)))
-            if self.cache:
-                self.cache.put(f"rows:{metric.name}", ((k, fresh[r]) for r, k in zip(distinct, keys) if r in fresh))
+            if cache:
+                cache.put(f"rows:{metric.name}", ((k, fresh[r]) for r, k in zip(distinct, keys) if r in fresh))
             encoded.update(fresh)
         return _decode([encoded[request] for request in requests])
 
     def _compute(self, metric: Metric, requests: Sequence[Request]) -> Iterator[bytes]:
         self.counts["computed"] += len(requests)
+        self._details, self.warnings = {}, []
         fits = metric.fits(requests, self)
-        self._details = {}
         stats = np.ascontiguousarray(metric.measure(requests, self), dtype=np.float64)  # (n, k)
         details, self._details = self._details, {}
         if stats.ndim != 2 or len(stats) != len(requests):
@@ -126,6 +129,8 @@ class Engine:
             seen = metric.seen(requests[i], self) if lost[1] else None
             if seen is not None:  # what follows was cut; reports strike it through
                 details.setdefault(i, {})["cut"] = {"hyp": seen}
+            if self.warnings:
+                details.setdefault(i, {})["said"] = self.warnings
             facts = json.dumps(details[i]).encode() if i in details else b""
             yield _HEADER.pack(stats.shape[1], *lost) + stats[i].tobytes() + facts
 

@@ -11,6 +11,8 @@ WholetextError
 ├── RunError          a run folder that cannot be read
 ├── WriteError        a file or folder that cannot be written (disk full, read-only, no permission)
 └── MetricError       a metric broke its contract, or cannot score these inputs
+
+WholetextWarning      a note on scores that nobody need handle
 """
 
 from __future__ import annotations
@@ -70,6 +72,10 @@ class WriteError(WholetextError):
 
 class MetricError(WholetextError):
     """A metric broke its contract, or cannot score these inputs."""
+
+
+class WholetextWarning(UserWarning):
+    """A note on scores, as Python users see it: what was cut, dropped, guessed or left out."""
 
 
 def did_you_mean(word: str, known: list[str]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +15,10 @@ import numpy as np
 
 from wholetext.cache import Cache
 from wholetext.engine import Engine
-from wholetext.errors import InputError
+from wholetext.errors import InputError, WholetextWarning
 from wholetext.io import from_texts
 from wholetext.jobs import Job, check, corpus_hash, job, references, refuse_losses, salt_of, signature
+from wholetext.notes import BLIND, merged
 from wholetext.registry import metric_class, metric_names, scorer
 from wholetext.results import Results, read_run
 from wholetext.text import degenerate
@@ -30,7 +32,9 @@ from wholetext.types import (
     Request,
     Rows,
     Scores,
+    View,
 )
+from wholetext.views import Context
 
 Progress = Callable[[str, int, int], None]  # spec, segments done, segments in all
 DTYPES = ("fp32", "bf16", "fp16", "int8")
@@ -70,14 +74,29 @@ def score(
     corpus: Corpus, outputs: Sequence[Output], metric: str, options: Options | None = None
 ) -> dict[str, Scores]:
     """Score every output under one spec string: system → Scores."""
-    results = evaluate(corpus, outputs, [metric], options)
+    results = _evaluate(corpus, outputs, [metric], options)
+    _warn(results)
     return dict(next(iter(results.scores.values())))
 
 
 def evaluate(
     corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str] | str, options: Options | None = None
 ) -> Results:
-    """Score every output under every spec string."""
+    """Score every output under every spec string; notes on the scores are Python warnings too."""
+    results = _evaluate(corpus, outputs, metrics, options)
+    _warn(results)
+    return results
+
+
+def _warn(results: Results) -> None:
+    """Every note as a Python warning at the line that called the public function which calls this."""
+    for note in results.warnings:
+        warnings.warn(note, WholetextWarning, stacklevel=3)
+
+
+def _evaluate(
+    corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str] | str, options: Options | None
+) -> Results:
     options = Options() if options is None else options
     if not isinstance(options, Options):
         raise InputError(f"options are of the type {type(options).__name__}", next="write Options(dtype=…, refs=…)")
@@ -96,8 +115,7 @@ def evaluate(
     finally:
         if cache:
             cache.close()
-    notes = list(dict.fromkeys(note for work in jobs.values() for note in work.metric.notes(corpus.langs)))
-    notes += [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
+    notes = merged({spec: {system: one.remarks for system, one in by.items()} for spec, by in scores.items()})
     found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
     suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(
@@ -127,7 +145,7 @@ def open_run(folder: Path | str) -> Results:
     """Read a run folder back: the same Results, without computing anything."""
     if not isinstance(folder, (str, Path)):
         raise InputError(f"a folder is wanted, not {type(folder).__name__}", next='open_run("run")')
-    return dataclasses.replace(read_run(Path(folder), _reducing), spell=_spell)
+    return replace(read_run(Path(folder), _reducing), spell=_spell)
 
 
 def _spell(text: str) -> str:
@@ -165,12 +183,33 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
         for work in works:
             if options.progress:
                 options.progress(work.scorer.spec, done, total)
-    engine.survey = None
     mark, found = corpus_hash(corpus, works[0].sides.context_refs), iter(parts)
-    return {
-        work.scorer.spec: {output.system: _scores(work, output, next(found), mark) for output in outputs}
-        for work in works
-    }
+    scores: dict[str, dict[str, Scores]] = {}
+    for work in works:
+        stated = (*metric.notes(corpus.langs), *([BLIND] if _blind(work, salt) else []))
+        scores[work.scorer.spec] = {one.system: _scores(work, one, next(found), mark, stated) for one in outputs}
+    engine.survey = None
+    return scores
+
+
+def _blind(work: Job, salt: str) -> bool:
+    """Whether a metric under ``context`` scores a segment the same without it: tried on one, where that is cheap."""
+    if not isinstance(work.scorer.view, Context) or work.metric.fits([], work.engine) is not None:
+        return False  # metrics that have a model read context through it
+    for doc in work.corpus.docs:
+        for request in work.cut(doc, work.outputs[0])[1]:
+            if any(view.before or view.after for view in (*request.hyp, *request.refs)):
+                alone = Request(tuple(map(_alone, request.hyp)), request.src and _alone(request.src),
+                                tuple(map(_alone, request.refs)))
+                counts = work.engine.counts.copy()
+                stats = work.engine.measure(work.metric, [request, alone], salt).stats
+                work.engine.counts = counts  # what was tried is no part of the run
+                return bool(np.array_equal(*stats))
+    return False
+
+
+def _alone(view: View) -> View:
+    return View(view.scored, (0, len(view.scored)), view.glue)
 
 
 @dataclass
@@ -215,7 +254,7 @@ def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]
     yield block
 
 
-def _scores(work: Job, output: Output, part: _Part, mark: str) -> Scores:
+def _scores(work: Job, output: Output, part: _Part, mark: str, stated: tuple[str, ...]) -> Scores:
     metric, corpus = work.metric, work.corpus
     columns = np.concatenate(part.spans)  # (rows, 4)
     doc, start, stop = columns[:, :3].T.astype(np.int64)
@@ -228,7 +267,7 @@ def _scores(work: Job, output: Output, part: _Part, mark: str) -> Scores:
         higher_is_better=metric.higher_is_better, range=metric.range,
         signature=signature(work, rows, (lost > 0).sum(axis=0), mark),
         details=tuple(part.details) if any(d is not None for d in part.details) else (),
-        lost=lost,
+        lost=lost, stated=stated,
     )
 
 
@@ -248,7 +287,10 @@ def score_texts(
     if isinstance(hyps, Mapping):
         raise InputError("score_texts scores the texts of one system", next="call it once for each system")
     loaded = from_texts(hyps, srcs=srcs, refs=refs, docs=docs, langs=langs)
-    return next(iter(score(loaded.corpus, loaded.outputs, metric, options).values()))
+    results = _evaluate(loaded.corpus, loaded.outputs, [metric], options)
+    read = [note for note in loaded.warnings if docs is not None or "one document" not in note]  # as documented
+    _warn(replace(results, warnings=(*read, *results.warnings)))
+    return next(iter(next(iter(results.scores.values())).values()))
 
 
 def metrics() -> dict[str, type[Metric]]:

@@ -108,7 +108,7 @@ def _write_files(results: Results, fresh: Path) -> None:
         metrics.append({
             "spec": spec, "systems": list(by_system), "details": any(details), "outputs": first.outputs,
             "higher_is_better": first.higher_is_better, "range": [str(bound) for bound in first.range],
-            "signatures": [dict(scores.signature) for scores in by_system.values()],
+            "notes": first.stated, "signatures": [dict(scores.signature) for scores in by_system.values()],
         })
     head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
             "documents": len(results.corpus),
@@ -161,7 +161,7 @@ def _read_metric(
                 reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=tuple(entry["outputs"]),
                 higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
                 signature=Signature(entry["signatures"][j]), details=tuple(details[j]),
-                lost=arrays.get(f"{j}.lost"),
+                lost=arrays.get(f"{j}.lost"), stated=tuple(entry.get("notes", ())),
             )
     return found
 

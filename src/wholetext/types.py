@@ -10,12 +10,14 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from wholetext.errors import InputError, MetricError
+from wholetext.notes import Evidence, Note, notes_of
 from wholetext.rows import FloatArray as FloatArray
 from wholetext.rows import IntArray as IntArray
 from wholetext.rows import Request as Request
 from wholetext.rows import Row as Row
 from wholetext.rows import Rows as Rows
 from wholetext.rows import View as View
+from wholetext.signature import Signature as Signature
 
 Level = Literal["row", "segment", "doc", "corpus"]
 Side = Literal["src", "hyp", "ref"]
@@ -139,28 +141,6 @@ class Output(_ByKey):
 # ---------------------------------------------------------------- scores and judgments
 
 
-class Signature(Mapping[str, str]):
-    """Everything that can change a score, in order; prints as ``key:value|key:value``."""
-
-    def __init__(self, items: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
-        pairs = items.items() if isinstance(items, Mapping) else items
-        self._items = {key: str(value) for key, value in pairs}
-
-    def __getitem__(self, key: str) -> str:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __str__(self) -> str:
-        return "|".join(f"{key}:{value}" for key, value in self._items.items())
-
-    __repr__ = __str__
-
-
 @dataclass(frozen=True, eq=False)
 class Scores:
     """One system under one metric: a row of additive statistics per row, and how to turn their totals into scores."""
@@ -177,6 +157,19 @@ class Scores:
     signature: Signature
     details: tuple[Mapping[str, Any] | None, ...] = ()  # per row, or empty
     lost: IntArray | None = None  # (rows, 2) context and scored tokens that did not fit the model
+    stated: tuple[str, ...] = ()  # what the metric states about itself; ``notes`` has it too
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of these scores must know: cut and dropped text, undefined rows, what the metric states."""
+        return tuple(map(str, self.remarks))
+
+    @property
+    def remarks(self) -> tuple[Note, ...]:
+        """The notes with their counts; made from what is kept with the scores, so that caches make no difference."""
+        scores = self.at("row") if len(self.rows) else np.zeros(0)
+        found = Evidence(self.stated, scores, self.lost, self.details)
+        return notes_of(found, self.rows, self.signature.get("view", ""))
 
     def table(self, level: Level) -> FloatArray:
         """(items, outputs) at a level; NaN where an item has no row or no defined score."""
@@ -305,8 +298,8 @@ class Run(Protocol):
         """Attach JSON-ready facts that are not numbers to the ``index``-th request (spans, cuts)."""
         ...
 
-    def warn(self, message: str) -> None:
-        """Tell the user something about this metric; repeated messages are counted, not repeated."""
+    def warn(self, message: str, index: int | None = None) -> None:
+        """A note about the ``index``-th request, or about all of them; kept with the rows, so caches repeat it."""
         ...
 
 
@@ -324,6 +317,7 @@ class Metric:
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
     outputs: tuple[str, ...] = ("score",)  # the first is the score
+    cacheable: bool = True  # False where a row's statistics depend on which other rows are measured with it
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         """(n, k) additive statistics, one row per request."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from wholetext.errors import WholetextError
+from wholetext.errors import WholetextError, WholetextWarning
 
 # verb → module; each module has a function of the verb's name (or an `app` for verbs with sub-verbs).
 # They import what they need when called, so that help stays fast.
@@ -34,6 +35,7 @@ VERBS = {
 }
 
 
+SCORING = {"score", "sweep", "meta", "contrast", "demo", "features"}  # verbs whose finished rows are in the cache
 INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 
@@ -74,6 +76,15 @@ def build() -> typer.Typer:
     return app
 
 
+def _kept(argv: list[str]) -> str:
+    """What an interrupted command leaves behind: scored rows are in the cache, if there is one."""
+    if not argv or argv[0] not in SCORING:
+        return ""
+    if "--no-cache" in argv:
+        return ": nothing is kept, because of --no-cache"
+    return ": finished rows are kept, run the same command to go on"
+
+
 def main(argv: list[str] | None = None) -> None:
     """Entry point: run, and turn every error into a message on stderr (exit code 2; 1 for a fault of our own)."""
     from wholetext.cli.inputs import spread
@@ -81,8 +92,11 @@ def main(argv: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that is not UTF-8 gets ? for ±, not a fault
             stream.reconfigure(errors="replace")
+    given = sys.argv[1:] if argv is None else argv
     try:
-        build()(spread(sys.argv[1:] if argv is None else argv))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WholetextWarning)  # verbs print notes themselves
+            build()(spread(given))
     except WholetextError as fault:
         print(f"error: {fault}", file=sys.stderr)
         raise SystemExit(2) from None
@@ -91,7 +105,7 @@ def main(argv: list[str] | None = None) -> None:
         raise SystemExit(0) from None
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:
-            print("interrupted: finished rows are kept, run the same command to go on", file=sys.stderr)
+            print(f"interrupted{_kept(given)}", file=sys.stderr)
         raise
     except Exception as fault:
         if os.environ.get("WHOLETEXT_DEBUG"):

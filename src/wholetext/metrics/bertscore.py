@@ -49,12 +49,14 @@ class BertScore(TokenMetric):
             told |= {"baseline": "table", "baseline_hash": sha256(_bytes(Path(self.baseline))).hexdigest()[:12]}
         return told
 
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        small = f"scored with the small embedded model MiniLM; published scores use {ENGLISH}"
+        return (*super().notes(langs), *((small,) if self.model == "minilm" else ()))
+
     def backend(self, run: Run, everything: bool = False) -> TokenVectors:
         return super().backend(run, everything or self.align_scope == "sequence" or bool(self.match_special_tokens))
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
-        if self.model == "minilm":
-            run.warn(f"bertscore: scored with the small embedded model MiniLM; published scores use {ENGLISH}")
         weigh = Weights(run.survey if self.idf else None)
         table = np.array([
             np.max([self._pair(hyp, ref, weigh) for hyp, ref in pairs], axis=0)

@@ -81,7 +81,6 @@ class Blonde(Metric):
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
         analyser = run.resource(("analyser", self._table.id, self.tagger), self._analyser)
         finder = Finder(self._table, analyser.layers, self.profile)
-        self._warn(finder, analyser, run)
         texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
         segments = list(dict.fromkeys(part.lower() if self.lowercase else part for parts in texts for part in parts))
         analyses = dict(zip(segments, run.map(analyser, segments)))
@@ -97,7 +96,6 @@ class Blonde(Metric):
             run.detail(index, blonde=columns.spans(pairs))
             if not columns.comparable(stats[index], self.factors):
                 run.detail(index, reason=NOTHING)
-                run.warn(f"{self.name}: a text is not scored, because {NOTHING}")
         return stats
 
     def reduce(self, totals: FloatArray) -> FloatArray:
@@ -142,13 +140,13 @@ class Blonde(Metric):
     def _analyser(self) -> Analyser:
         return analyser_for(self._table.language, self.tagger, layers_for(self._table))
 
-    def _warn(self, finder: Finder, analyser: Analyser, run: Run) -> None:
-        if self.assumed:
-            run.warn("blonde: the target language is not known and was taken to be English (say it with -l SRC-TGT)")
-        if finder.uncounted:
-            run.warn(f"blonde: {analyser.id} gives no {' and no '.join(finder.uncounted)}: left out of the score")
-        if self._table.origin != "paper":
-            run.warn(f"blonde: the table {self._table.id} is {self._table.origin}, not the paper's")
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        analyser, table = self._analyser(), self._table
+        uncounted = Finder(table, analyser.layers, self.profile).uncounted
+        found = ["the target language is not known and was taken to be English (say it with -l SRC-TGT)"] * self.assumed
+        found += [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"] if uncounted else []
+        found += [f"the table {table.id} is {table.origin}, not the paper's"] if table.origin != "paper" else []
+        return tuple(found)
 
 
 @dataclass(frozen=True)

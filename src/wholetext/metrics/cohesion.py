@@ -82,7 +82,7 @@ class CohesionMetric(FocusMetric):
             text = read[request.hyp[0]]
             if not text.nouns:
                 run.detail(at, reason="no noun" if text.words else "no word")
-                run.warn(f"{self.name}: texts without a noun score 0")
+                run.warn("texts without a noun score 0", at)
             scores.append(value(text))
         return mean_stats(scores)
 

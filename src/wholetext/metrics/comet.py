@@ -75,6 +75,14 @@ class Comet(Metric):
             return told
         return {**told, "encoder": locate_encoder(locate_comet(self.model, self.revision, weights=False)).id}
 
+    @property
+    def cacheable(self) -> bool:  # type: ignore[override]  # a row's vector depends on the seven beside it
+        return self.layernorm_scope == "segment"
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        return () if self.cacheable else ("under layernorm_scope=minibatch8 scores depend on which segments are scored "
+                                          "together; rows are not kept in the cache",)
+
     def seen(self, request: Request, run: Run) -> int | None:
         model = self._model(run)
         if self._crossed:
@@ -131,7 +139,6 @@ class Comet(Metric):
         vectors = self._vectors(model)
         if self.layernorm_scope == "segment":
             return run.map(vectors, [view for row in rows for view in row])
-        run.warn("comet: under layernorm_scope=minibatch8 scores depend on which segments are scored together")
         order = sorted(range(len(rows)), key=lambda i: len(" </s> ".join(rows[i][1].parts)))
         groups = [order[i : i + 8] for i in range(0, len(order), 8)]
         asked = [tuple(rows[i][side] for i in group) for group in groups for side in range(len(rows[0]))]
@@ -152,8 +159,9 @@ class Comet(Metric):
         return self.kind in {"unified", "unified-src", "unified-ref", "xcomet"}
 
     def _cross(self, requests: Sequence[Request], model: CometModel, run: Run) -> FloatArray:
-        if any(view.before or view.after for request in requests for view in request.hyp):
-            run.warn("comet: this model scores a segment and its context as one, because it reads both from one token")
+        for at, request in enumerate(requests):
+            if any(view.before or view.after for view in request.hyp):
+                run.warn("this model scores a segment and its context as one, because it reads both from one token", at)
         cross = run.resource((*self._key(run), "cross", self.limit), lambda: CrossEncoder(model, self.limit))
         answers = iter(run.map(cross, [one for request in requests for one in _passes(request, self.qe)]))
         found = []

@@ -147,7 +147,7 @@ class DsFocus(EncodedMetric):
             alone = sum(not set(hyp.names) & set(ref.names) for hyp, ref in pairs)
             if alone:
                 run.detail(at, reason=f"no focus shared with {alone} of {len(pairs)} references")
-                run.warn(f"ds-focus: texts that share no focus with a reference (no_overlap={self.no_overlap})")
+                run.warn(f"no focus is shared with a reference (no_overlap={self.no_overlap})", at)
             both = np.array([focus_distance(hyp, ref, squared=self.distance == "sqeuclidean",
                                             no_overlap=self.no_overlap) for hyp, ref in pairs])  # (references, 2)
             known = both[~np.isnan(both).any(axis=1)]
@@ -209,7 +209,7 @@ class DsSent(EncodedMetric):
                 found += [score, score] if twice else [score]
                 if reason:
                     run.detail(at, reason=reason)
-                    run.warn(f"ds-sent: {reason}")
+                    run.warn(reason, at)
             known = [score for score in found if not np.isnan(score)]
             scores[at] = np.mean(known) if known else np.nan
         return mean_stats(scores)

@@ -38,6 +38,10 @@ class FocusMetric(Metric):
     def facts(self) -> Mapping[str, str]:
         return {"tagger": self.analyser().id}
 
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        unknown = "no target language was given, so the texts are read as English (-l de-en)"
+        return (unknown,) if self.assumed else ()
+
     def analyser(self) -> Analyser:
         """The tagger that the parameters name; loads nothing yet."""
         found = analyser_for(self.lang, self.tagger, _LAYERS)
@@ -49,8 +53,6 @@ class FocusMetric(Metric):
     def readings(self, requests: Sequence[Request], run: Run, words: WordsFrom = "tokens") -> dict[View, Reading]:
         """The reading of every hypothesis and reference; those of the last few thousand texts are remembered."""
         chosen = self.resolve(run.langs)
-        if chosen.assumed:
-            run.warn(f"{self.name}: no target language was given, so the texts are read as English (-l de-en)")
         analyser = run.resource(("analyser", chosen.lang, chosen.tagger, _LAYERS), chosen.analyser)
         known: dict[View, Reading] = run.resource(("readings", analyser.id, words), dict)
         wanted = dict.fromkeys(views_of(requests, self.needs))  # in order: batches must not depend on hashing

@@ -79,15 +79,15 @@ class Learned(Metric):
         return self._open(run).form.seen(self._pairs(request)[0])
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
-        self._told_language(run)
         pairs = [self._pairs(request) for request in requests]
         scores = iter(self._open(run).scores([pair for row in pairs for pair in row], run))
         return mean_stats([float(np.mean([next(scores) for _ in row])) for row in pairs])
 
-    def _told_language(self, run: Run) -> None:
-        known, lang = self._config.targets if self._config else (), run.langs[1].lower().replace("_", "-").split("-")[0]
-        if known and lang and lang not in known:
-            run.warn(f"{self.model}: trained on outputs in {', '.join(known)}; what it says of {lang} is not known")
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        known, lang = self._config.targets if self._config else (), langs[1].lower().replace("_", "-").split("-")[0]
+        if not known or not lang or lang in known:
+            return ()
+        return (f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not known",)
 
     def _pairs(self, request: Request) -> list[Request]:
         """One request per reference; one in all for metrics that read none."""

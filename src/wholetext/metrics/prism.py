@@ -57,9 +57,9 @@ class Likelihood(Metric):
         asked = [[Pair(given, said) for given, said in self._pairs(request)] for request in requests]
         heard = iter(run.map(backend, [pair for pairs in asked for pair in pairs]))
         rows = []
-        for request, pairs in zip(requests, asked):
+        for at, (request, pairs) in enumerate(zip(requests, asked)):
             if not request.hyp[0].text.strip():
-                run.warn(f"{self.name}: an empty output was scored by the marks around it")
+                run.warn("the output is empty, so only special tokens are scored", at)
             rows.append(self._combine(np.array([self._mean(next(heard)) for _ in pairs])))
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
 

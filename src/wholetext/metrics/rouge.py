@@ -31,11 +31,11 @@ class Rouge(Metric):
 
         name = f"rouge{self.kind}"
         scorer = RougeScorer([name], use_stemmer=self.stem)
-        if any(char.isalpha() and not char.isascii() for request in requests for char in request.hyp[0].text):
-            run.warn("rouge: rouge-score reads the letters a–z and digits alone and drops all others")
         between = "\n" if self.kind == "Lsum" else None  # Lsum reads one sentence per line
         rows = []
-        for request in requests:
+        for at, request in enumerate(requests):
+            if any(char.isalpha() and not char.isascii() for char in request.hyp[0].text):
+                run.warn("rouge-score reads the letters a–z and digits alone and drops all others", at)
             texts = [between.join(v.scored) if between else v.text for v in (request.hyp[0], *request.refs)]
             best = max((scorer.score(ref, texts[0])[name] for ref in texts[1:]), key=lambda s: s.fmeasure)
             rows.append((best.fmeasure, best.precision, best.recall))

@@ -106,15 +106,15 @@ class TokenMetric(Metric):
     def compared(self, requests: Sequence[Request], run: Run, backend: TokenVectors) -> Iterator[list[Pair]]:
         """For each request its (hypothesis, reference) token vectors, a bounded amount of them in memory at a time."""
         width = int(backend.encoder.tokenizer.config.get("hidden_size") or 1024)
-        empty = False
+        at = 0
         for chunk in chunks(requests, backend, KEEP // (4 * width)):
             tokens = iter(run.map(backend, [view for request in chunk for view in views(request)]))
             for request in chunk:
                 pairs = [(next(tokens), next(tokens)) for _ in request.refs]
-                empty = empty or not all(side.scored.any() for pair in pairs for side in pair)
+                if not all(side.scored.any() for pair in pairs for side in pair):
+                    run.warn("an empty hypothesis or reference scores 0", at)
+                at += 1
                 yield pairs
-        if empty:
-            run.warn(f"{self.name}: an empty hypothesis or reference scores 0")
 
 
 class Weights:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from wholetext.evaluate import Options
 from wholetext.io.text import opened
 from wholetext.jobs import Job, job, salt_of
 from wholetext.meta.contrast.items import ContrastSet
+from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
 
@@ -64,14 +66,14 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     engine = Engine(items.langs, options.device, options.dtype, options.batch_tokens, cache)
     try:
         work = job(one, corpus, [output], engine, ())
-        values = _last_segments(work, output, options.block)
+        found = _last_segments(work, output, options.block)
     finally:
         if cache:
             cache.close()
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
-    notes = [f"{text} ({times}×)" if times > 1 else text for text, times in engine.warnings.items()]
-    return Decisions(one.spec, items, tuple(np.split(sign * values, ends)), tuple(notes))
+    notes = merged({one.spec: {"": row_notes(found, "candidates")}})
+    return Decisions(one.spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
@@ -85,10 +87,12 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
     return Corpus(items.name, items.langs, tuple(docs)), Output("candidates", texts)
 
 
-def _last_segments(work: Job, output: Output, block: int) -> FloatArray:
-    """(candidates,) the score of each document's last segment: the mean of the rows that cover it."""
+def _last_segments(work: Job, output: Output, block: int) -> Evidence:
+    """The score of each candidate, a document's last segment: the mean of the rows that cover it; and what was said."""
     salt = salt_of(work)
     found: list[float] = []
+    details: list[Mapping[str, Any] | None] = []
+    lost = [np.zeros((0, 2), dtype=np.int64)]
     for docs in _blocks(work.corpus.docs, block):
         asked: list[Request] = []
         counts = []
@@ -97,11 +101,15 @@ def _last_segments(work: Job, output: Output, block: int) -> FloatArray:
             mine = [request for (_, stop, _), request in zip(spans, requests) if stop == len(doc)]
             asked += mine
             counts.append(len(mine))
-        stats = work.engine.measure(work.metric, asked, salt).stats if asked else np.zeros((0, 2))
-        rows = work.metric.reduce_rows(stats)[:, 0] if asked else np.zeros(0)
+        rows = np.zeros(0)
+        if asked:
+            measured = work.engine.measure(work.metric, asked, salt)
+            rows = work.metric.reduce_rows(measured.stats)[:, 0]
+            details += measured.details
+            lost.append(measured.lost)
         for part in np.split(rows, np.cumsum(counts)[:-1]):
             found.append(float(part.mean()) if len(part) else float("nan"))
-    return np.array(found)
+    return Evidence(work.metric.notes(work.corpus.langs), np.array(found), np.concatenate(lost), details)
 
 
 def _blocks(docs: Sequence[Document], size: int) -> Iterator[Sequence[Document]]:
