@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import shutil
-import zipfile
-import zlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wholetext.errors import RunError, did_you_mean
-from wholetext.types import Corpus, Document, FloatArray, Level, Metric, Output, Rows, Scores, Signature
+from wholetext.output_folder import Kind, changing, check, current, locked, sha256
+from wholetext.parsing import read_json
+from wholetext.run_schema import (
+    AGAIN,
+    FORMAT,
+    Arrays,
+    Place,
+    check_details,
+    check_document,
+    check_head,
+    check_reduction,
+    check_rows,
+    listed,
+    seal,
+)
+from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
 
-FORMAT = 1
 LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
 
 
@@ -49,44 +62,40 @@ class Results:
         return found
 
 
-def write_run(results: Results, folder: Path | str) -> None:
-    """Write a run folder; it appears whole or not at all, and an older run of that name is replaced."""
-    folder, fresh = Path(folder).resolve(), fresh_folder(folder)
-    older = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | None = None) -> None:
+    """Write a run folder, with ``more`` text files by name. An older run in it is replaced, all of it or nothing; files
+    that wholetext did not write stay.
+    """
+    with changing(Path(folder), RUN) as staged:
+        for name, text in (more or {}).items():
+            (staged / name).write_text(text, "utf-8")
+        _write_files(results, staged)
+
+
+def refuse_unwritable(folder: Path | str) -> None:
+    """An error, before any work, where a run folder cannot be written."""
+    check(Path(folder), RUN)
+
+
+def run_file(folder: Path, name: str) -> Path:
+    """Where a file of a run folder is: in its place, or still staged where writing was interrupted."""
+    return current(folder, name, RUN)
+
+
+def _written(folder: Path) -> dict[str, str] | None:
+    """The files that an earlier run left in a folder; None where its run.json is not ours."""
     try:
-        _write_files(results, fresh)
-        if folder.exists():
-            folder.rename(older)
-        fresh.rename(folder)
-    except OSError as fault:
-        if older.exists() and not folder.exists():
-            older.rename(folder)
-        raise _unwritable(folder, fault) from fault
-    except UnicodeEncodeError as fault:
-        raise RunError(f"a text cannot be written as UTF-8 ({fault.reason}: {fault.object[fault.start]!r})",
-                       where=str(folder), next="the text was cut inside a character: repair it") from fault
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-    shutil.rmtree(older, ignore_errors=True)
+        found = listed(json.loads((folder / "run.json").read_bytes()))
+        if found is not None and "grid.json" not in found and (folder / "grid.json").is_file():
+            grid = json.loads((folder / "grid.json").read_bytes())  # beside the run of a sweep, 0.1.0 did not list it
+            found |= {"grid.json": ""} if grid["kind"] == "sweep" and grid["cells"] else {}
+        return found
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
-def fresh_folder(folder: Path | str) -> Path:
-    """An empty folder beside ``folder``, which a run will be; an error where a run cannot be written there."""
-    folder = Path(folder).resolve()
-    fresh = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    try:
-        if folder.exists() and not (folder / "run.json").exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise RunError("this exists and is not a run folder", where=str(folder), next="choose another --out")
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir(parents=True)
-    except OSError as fault:
-        raise _unwritable(folder, fault) from fault
-    return fresh
-
-
-def _unwritable(folder: Path, fault: OSError) -> RunError:
-    return RunError(f"the run folder cannot be written ({fault.strerror or fault})", where=str(folder),
-                    next="choose another --out")
+RUN = Kind("run folder", re.compile(r"run\.json|(texts|results)\.jsonl|stats\d+\.npz|details\d+\.json|grid\.json"),
+           _written, RunError)
 
 
 def _write_files(results: Results, fresh: Path) -> None:
@@ -113,69 +122,93 @@ def _write_files(results: Results, fresh: Path) -> None:
     head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
             "documents": len(results.corpus),
             "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
-            "flags": results.flags, "environment": dict(results.environment)}
-    (fresh / "run.json").write_text(json.dumps(head, ensure_ascii=False, indent=1), "utf-8")
+            "flags": results.flags, "environment": dict(results.environment),
+            "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())}}
+    (fresh / "run.json").write_text(seal(head), "utf-8")
 
 
 def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
     """Read a run folder; ``metric_of`` gives the metric behind a spec and a language pair (its ``reduce`` turns
     statistics into scores)."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
         raise RunError("there is no such folder", where=str(folder),
                        next="give a folder that `wholetext score --out` wrote")
     try:
-        head = json.loads((folder / "run.json").read_text("utf-8"))
-        if head["format"] != FORMAT:
-            raise RunError(f"it has format {head['format']}, this version reads {FORMAT}", where=str(folder),
-                           next="score again with this version")
-        corpus, outputs = _read_texts(folder / "texts.jsonl", head)
-        scores = {}
-        for i, entry in enumerate(head["metrics"]):
-            scores[entry["spec"]] = _read_metric(folder, i, entry, metric_of(entry["spec"], corpus.langs), corpus)
-        return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"],
-                       head.get("environment", {}))
-    except FileNotFoundError as fault:
-        raise RunError(f"{Path(fault.filename).name} is missing", where=str(folder),
-                       next="give a folder that `wholetext score --out` wrote") from None
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, RecursionError, zlib.error,
-            zipfile.BadZipFile) as fault:
-        raise RunError(f"the run folder is damaged ({type(fault).__name__}: {fault})", where=str(folder),
-                       next="score again") from fault
+        with locked(folder, shared=True):
+            place = Place(str(folder / "run.json"))
+            head = check_head(_json(_Files(folder, {}).read("run.json"), place), place)
+            files = _Files(folder, head.get("files"))
+            corpus, outputs = _read_texts(files, head)
+            scores = {}
+            for i, entry in enumerate(head["metrics"]):
+                scores[entry["spec"]] = _read_metric(files, i, entry, metric_of(entry["spec"], corpus.langs), corpus)
+            files.check_rest()
+    except OSError as fault:
+        raise RunError(f"the run folder cannot be read ({fault.strerror or fault})",
+                       where=str(fault.filename or folder), next="check its permissions and the disk") from None
+    return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"],
+                   head.get("environment", {}))
+
+
+class _Files:
+    """The files of a run folder, each compared with the SHA-256 that run.json has of it."""
+
+    def __init__(self, folder: Path, listed: Mapping[str, str] | None) -> None:
+        self.folder, self.left = folder, dict(listed or {})
+
+    def read(self, name: str) -> bytes:
+        path = run_file(self.folder, name)
+        if not path.is_file():
+            raise RunError(f"{name} is missing", where=str(self.folder),
+                           next="give a folder that `wholetext score --out` wrote")
+        data = path.read_bytes()
+        wanted = self.left.pop(name, None)
+        Place(str(path)).need(wanted in (None, hashlib.sha256(data).hexdigest()), _CHANGED)
+        return data
+
+    def check_rest(self) -> None:
+        """Compare the files that nothing here reads."""
+        for name, wanted in self.left.items():
+            path = run_file(self.folder, name)
+            Place(str(path)).need(RUN.names.fullmatch(name) and path.is_file(), "the file is missing")
+            Place(str(path)).need(sha256(path) == wanted, _CHANGED)
+
+
+_CHANGED = "the file was changed since it was written (its SHA-256 differs)"
+
+
+def _json(data: bytes, place: Place) -> Any:
+    return read_json(data, where=place.where, next=AGAIN, error=RunError, constants=True)
 
 
 def _read_metric(
-    folder: Path, i: int, entry: dict[str, Any], metric: Metric, corpus: Corpus
+    files: _Files, i: int, entry: dict[str, Any], metric: Metric, corpus: Corpus
 ) -> dict[str, Scores]:
     docs = tuple(doc.id for doc in corpus.docs)
     sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
-    path = folder / f"details{i}.json"
-    details = json.loads(path.read_text("utf-8")) if entry["details"] else [[] for _ in entry["systems"]]
+    place = Place(str(files.folder / f"stats{i}.npz"))
+    arrays = Arrays(files.read(f"stats{i}.npz"), 1000 + 16 * (len(docs) + int(sizes.sum())), place)
     found = {}
-    with np.load(folder / f"stats{i}.npz", allow_pickle=False) as arrays:
-        for j, system in enumerate(entry["systems"]):
-            rows = Rows(docs, sizes, *(arrays[f"{j}.{name}"] for name in ("doc", "start", "stop", "weight")))
-            stats = arrays[f"{j}.stats"]
-            _check_rows(rows, stats)
-            found[system] = Scores(
-                metric=entry["spec"], system=system, rows=rows, stats=stats,
-                reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=tuple(entry["outputs"]),
-                higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
-                signature=Signature(entry["signatures"][j]), details=tuple(details[j]),
-                lost=arrays.get(f"{j}.lost"), stated=tuple(entry.get("notes", ())),
-            )
+    for j, system in enumerate(entry["systems"]):
+        doc, start, stop = (arrays.read(f"{j}.{name}", "iu", 1) for name in ("doc", "start", "stop"))
+        rows = Rows(docs, sizes, doc, start, stop, arrays.read(f"{j}.weight", "iuf", 1))
+        stats = arrays.read(f"{j}.stats", "iuf", 2)
+        lost = arrays.read(f"{j}.lost", "iu", 2) if arrays.has(f"{j}.lost") else None
+        check_rows(rows, stats, place)
+        check_reduction(metric.reduce, stats, len(entry["outputs"]), place)
+        place.need(lost is None or lost.shape == (len(stats), 2), "lost tokens are not given for every row")
+        found[system] = Scores(
+            metric=entry["spec"], system=system, rows=rows, stats=stats,
+            reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=tuple(entry["outputs"]),
+            higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
+            signature=Signature(entry["signatures"][j]), lost=lost, stated=tuple(entry.get("notes", ())),
+        )
+    if entry["details"]:
+        place = Place(str(files.folder / f"details{i}.json"))
+        lengths = [len(scores.stats) for scores in found.values()]
+        details = check_details(_json(files.read(f"details{i}.json"), place), lengths, place)
+        found = {system: replace(found[system], details=tuple(some)) for system, some in zip(found, details)}
     return found
-
-
-def _check_rows(rows: Rows, stats: FloatArray) -> None:
-    """Rows as ``Rows`` promises them; anything else would give wrong numbers later, or none."""
-    columns = (rows.doc, rows.start, rows.stop, rows.weight)
-    if stats.ndim != 2 or any(column.shape != (len(stats),) for column in columns):
-        raise ValueError("the statistics and their rows do not go together")
-    inside = (rows.doc >= 0) & (rows.doc < len(rows.docs))
-    if not inside.all() or (np.diff(rows.doc) < 0).any():
-        raise ValueError("rows are out of order")
-    if not ((rows.start >= 0) & (rows.start <= rows.stop) & (rows.stop <= rows.sizes[rows.doc])).all():
-        raise ValueError("rows lie outside of their documents")
 
 
 def _texts(results: Results) -> Iterator[dict[str, Any]]:
@@ -184,19 +217,16 @@ def _texts(results: Results) -> Iterator[dict[str, Any]]:
                "outputs": {output.system: output.docs[doc.id] for output in results.outputs}}
 
 
-def _read_texts(path: Path, head: dict[str, Any]) -> tuple[Corpus, tuple[Output, ...]]:
-    docs = []
+def _read_texts(files: _Files, head: dict[str, Any]) -> tuple[Corpus, tuple[Output, ...]]:
+    docs, place = [], Place(str(files.folder / "texts.jsonl"))
     outputs: dict[str, dict[str, tuple[str, ...]]] = {system: {} for system in head["systems"]}
-    with path.open(encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            entry = json.loads(line)
-            src = None if entry["src"] is None else tuple(entry["src"])
-            refs = {name: tuple(text) for name, text in entry["refs"].items()}
-            docs.append(Document(entry["doc"], src, refs, entry["meta"]))
-            for system, text in entry["outputs"].items():
-                outputs[system][entry["doc"]] = tuple(text)
-    if len(docs) != head["documents"]:
-        raise ValueError(f"texts.jsonl has {len(docs)} documents instead of {head['documents']}")
+    for line in files.read("texts.jsonl").splitlines():
+        entry = check_document(_json(line, place), head["systems"], place)
+        docs.append(Document(entry["doc"], entry["src"], entry["refs"], entry["meta"]))
+        for system, text in entry["outputs"].items():
+            outputs[system][entry["doc"]] = tuple(text)
+    place.need(len(docs) == head["documents"], f"it has {len(docs)} documents instead of {head['documents']}")
+    place.need(len({doc.id for doc in docs}) == len(docs), "a document is there twice")
     langs = (head["langs"][0], head["langs"][1])
     return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())
 

@@ -118,6 +118,11 @@ def temporary(folder: Path, ending: str = "part") -> Path:
     return folder / f".wholetext-{_HOST}-{os.getpid()}-{_PROCESS}-{next(_COUNT)}.{ending}"
 
 
+def is_temporary(name: str) -> bool:
+    """Whether a name is of the pattern that ``temporary`` makes."""
+    return _NAME.fullmatch(name) is not None
+
+
 def remove_leftovers(folder: Path, ending: str = "part") -> None:
     """Remove temporary files (or, with the ending ``staged``, folders) of processes that are dead."""
     with suppress(OSError), os.scandir(folder) as entries:

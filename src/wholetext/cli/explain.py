@@ -43,7 +43,9 @@ def explain(
     """Show what a discourse metric saw in one document: tenses, pronouns, entities and markers that match or do not."""
     import json
 
-    if input is not None and (Path(input) / "run.json").exists():
+    from wholetext.results import run_file
+
+    if input is not None and run_file(Path(input), "run.json").exists():
         from wholetext.evaluate import open_run
 
         results = open_run(input)

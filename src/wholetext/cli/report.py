@@ -57,15 +57,16 @@ def read(paths: list[Path]) -> tuple[Results | None, list[Study]]:
     from wholetext.evaluate import open_run
     from wholetext.report import read_study
     from wholetext.report.studies import FILES
+    from wholetext.results import run_file
 
     run, studies = None, []
     for path in paths:
         if not path.is_dir():
             studies.append(read_study(path))
             continue
-        held = [path / name for name in FILES if (path / name).is_file()]
+        held = [file for name in FILES if (file := run_file(path, name)).is_file()]
         studies += [read_study(file) for file in held]
-        if (path / "run.json").is_file() or not held:
+        if run_file(path, "run.json").is_file() or not held:
             if run is not None:
                 raise RunError("there is a run already, and a report is about one", where=str(path),
                                next="write one report per run")

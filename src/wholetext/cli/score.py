@@ -116,7 +116,7 @@ def run(loaded: Any, metrics: list[str], options: Options, shown: Presentation) 
 def refuse_early(shown: Presentation, systems: list[str]) -> None:
     """Tell now what would otherwise be told after hours of scoring."""
     from wholetext.errors import InputError, did_you_mean
-    from wholetext.results import fresh_folder
+    from wholetext.results import refuse_unwritable
 
     if shown.baseline is not None and shown.baseline not in systems:
         near = did_you_mean(shown.baseline, systems) or f"the systems are {', '.join(systems)}"
@@ -125,7 +125,7 @@ def refuse_early(shown: Presentation, systems: list[str]) -> None:
     if not 0 < alpha < 1:
         raise InputError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
     if shown.out is not None:
-        fresh_folder(shown.out).rmdir()
+        refuse_unwritable(shown.out)
 
 
 class progress_bar:

@@ -65,7 +65,7 @@ def sweep(
 
     from wholetext.cli.score import progress_bar
     from wholetext.evaluate import Options
-    from wholetext.results import fresh_folder
+    from wholetext.results import refuse_unwritable
     from wholetext.sweep import HYP, SOURCE, Axes
     from wholetext.sweep import sweep as run
 
@@ -76,7 +76,7 @@ def sweep(
                 step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
     options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if out is not None:
-        fresh_folder(out).rmdir()  # a folder that cannot be written is told now, not after scoring
+        refuse_unwritable(out)  # a folder that cannot be written is told now, not after scoring
     with progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
     if out is not None:
@@ -90,8 +90,7 @@ def keep(found: Sweep, out: Path) -> None:
 
     from wholetext.results import write_run
 
-    write_run(found.results, out)
-    (out / "grid.json").write_text(json.dumps(found.as_json(), ensure_ascii=False, indent=1), "utf-8")
+    write_run(found.results, out, {"grid.json": json.dumps(found.as_json(), ensure_ascii=False, indent=1)})
 
 
 def show(found: Sweep, format: Literal["table", "json", "tsv"], notes: list[str]) -> None:
