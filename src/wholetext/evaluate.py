@@ -267,7 +267,7 @@ def _scores(work: Job, output: Output, part: _Part, mark: str, stated: tuple[str
         higher_is_better=metric.higher_is_better, range=metric.range,
         signature=signature(work, rows, (lost > 0).sum(axis=0), mark),
         details=tuple(part.details) if any(d is not None for d in part.details) else (),
-        lost=lost, stated=stated,
+        lost=lost, stated=stated, reduce_docs=metric.reduce_docs,
     )
 
 

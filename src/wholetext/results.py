@@ -189,6 +189,7 @@ def _read_metric(
     place = Place(str(files.folder / f"stats{i}.npz"))
     arrays = Arrays(files.read(f"stats{i}.npz"), 1000 + 16 * (len(docs) + int(sizes.sum())), place)
     found = {}
+    overrides = type(metric).reduce_docs is not Metric.reduce_docs
     for j, system in enumerate(entry["systems"]):
         doc, start, stop = (arrays.read(f"{j}.{name}", "iu", 1) for name in ("doc", "start", "stop"))
         rows = Rows(docs, sizes, doc, start, stop, arrays.read(f"{j}.weight", "iuf", 1))
@@ -197,9 +198,12 @@ def _read_metric(
         check_rows(rows, stats, place)
         check_reduction(metric.reduce, stats, len(entry["outputs"]), place)
         place.need(lost is None or lost.shape == (len(stats), 2), "lost tokens are not given for every row")
+        # Runs of 0.1.0 keep the numbers they were written with: their documents were scored as a corpus of one.
+        as_corpus = overrides and "document_score" not in entry["signatures"][j]
         found[system] = Scores(
             metric=entry["spec"], system=system, rows=rows, stats=stats,
-            reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=tuple(entry["outputs"]),
+            reduce=metric.reduce, reduce_rows=metric.reduce if as_corpus else metric.reduce_rows,
+            reduce_docs=metric.reduce if as_corpus else metric.reduce_docs, outputs=tuple(entry["outputs"]),
             higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
             signature=Signature(entry["signatures"][j]), lost=lost, stated=tuple(entry.get("notes", ())),
         )

@@ -158,6 +158,7 @@ class Scores:
     details: tuple[Mapping[str, Any] | None, ...] = ()  # per row, or empty
     lost: IntArray | None = None  # (rows, 2) context and scored tokens that did not fit the model
     stated: tuple[str, ...] = ()  # what the metric states about itself; ``notes`` has it too
+    reduce_docs: Callable[[FloatArray], FloatArray] | None = None  # totals of documents; ``reduce`` where None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -178,7 +179,7 @@ class Scores:
         if level == "segment":
             return self._segments()
         if level == "doc":
-            table = self.reduce(self.totals())
+            table = (self.reduce_docs or self.reduce)(self.totals())
             table[np.bincount(self.rows.doc, minlength=len(self.rows.docs)) == 0] = np.nan
             return table
         if level == "corpus":
@@ -332,6 +333,13 @@ class Metric:
     def reduce_rows(self, stats: FloatArray) -> FloatArray:
         """The same for single rows, where a metric defines its segment score differently."""
         return self.reduce(stats)
+
+    def reduce_docs(self, totals: FloatArray) -> FloatArray:
+        """The same for single documents, where a metric defines their score differently from the corpus score.
+
+        Such a metric names the definition in ``facts()`` as ``document_score``. Resampling uses ``reduce``.
+        """
+        return self.reduce(totals)
 
     def resolve(self, langs: tuple[str, str]) -> Metric:
         """This metric with every ``auto`` parameter settled for these languages: what the signature prints."""

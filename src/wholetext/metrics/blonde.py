@@ -70,7 +70,8 @@ class Blonde(Metric):
 
     def facts(self) -> Mapping[str, str]:
         table = self._table
-        facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max"}
+        facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max",
+                 "corpus_score": f"f1-of-{self.mean}-means", "document_score": "mean-of-f1"}
         facts |= {"annotations": file_mark(self.annotations)} if self.annotations else {}
         return facts | ({"names": file_mark(self.names)} if self.names else {})
 
@@ -99,11 +100,20 @@ class Blonde(Metric):
         return stats
 
     def reduce(self, totals: FloatArray) -> FloatArray:
-        recipe = Recipe(
+        return self.recipe.reduce(np.asarray(totals, dtype=np.float64))
+
+    def reduce_docs(self, totals: FloatArray) -> FloatArray:
+        return self.recipe.documents(np.asarray(totals, dtype=np.float64))
+
+    def reduce_rows(self, stats: FloatArray) -> FloatArray:
+        return self.reduce_docs(stats)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        return Recipe(
             self.profile, self.mean, self.smooth, self.smooth_value, self.zero, self.zero_value, self.factors,
             tuple(self._weights.get(name, 1.0) for name in self.factors), self.with_d,
         )
-        return recipe.reduce(np.asarray(totals, dtype=np.float64))
 
     # -------------------------------------------------------- what the parameters stand for
 

@@ -51,6 +51,25 @@ class Recipe:
         f1 = self._f1(parts[..., 0], parts[..., 1])
         return np.stack([f1, parts[..., 0], parts[..., 1]], axis=-1).reshape(*totals.shape[:-1], -1)
 
+    def documents(self, totals: FloatArray) -> FloatArray:
+        """The same for single documents: the arithmetic mean over the factors that either side has, of each factor's
+        F1, precision and recall, which are 0 where only one side has it.
+
+        A document has few items of a category, so that 0 matches are common and mean little: in a geometric mean they
+        would decide the score alone. No smoothing, and no floor.
+        """
+        table = totals.reshape(*totals.shape[:-1], -1, 3)
+        three = _single(table)  # (..., categories + features, F1|precision|recall)
+        chosen = [CATEGORIES.index(name) for name in self.categories]
+        values, importance = three[..., chosen, :], self.importance
+        if self.with_d:
+            inner = _mean(three[..., : len(DISCOURSE), :], (1.0,) * len(DISCOURSE))
+            overall = _mean(np.concatenate([values, inner[..., None, :]], axis=-2), (*importance, 1.0))
+        else:
+            overall = _mean(values, importance)
+        parts = np.concatenate([overall[..., None, :], values, three[..., len(CATEGORIES) :, :]], axis=-2)
+        return parts.reshape(*totals.shape[:-1], -1)
+
     def _smoothed(self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]) -> FloatArray:
         """(..., 4) matches and counts of n-grams → ratios.
 
@@ -109,3 +128,19 @@ def _ratios(table: FloatArray) -> FloatArray:
     """(..., n, match|ref|sys) → (..., n, precision|recall); 0/0 is undefined."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return table[..., :1] / table[..., 2:0:-1]
+
+
+def _single(table: FloatArray) -> FloatArray:
+    """(..., n, match|ref|sys) → (..., n, F1|precision|recall); 0 where one side has nothing, NaN where both have."""
+    match, ref, sys = table[..., 0], table[..., 1], table[..., 2]
+    counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
+    either = ((ref > 0) | (sys > 0))[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
+
+
+def _mean(values: FloatArray, importance: Sequence[float]) -> FloatArray:
+    """(..., factors, 3) → (..., 3): the weighted mean over defined factors; NaN where none is defined."""
+    weight = np.where(np.isnan(values), 0.0, np.asarray(importance, dtype=np.float64)[:, None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.nansum(weight * values, axis=-2) / weight.sum(axis=-2))
