@@ -77,7 +77,8 @@ def table(task: Task) -> str:
             published = PAPER.get((task.folder, spec), "") if task.pair == "zh-en" and "` " not in name else ""
             lines.append(f"| {name} | {' | '.join(agreement(values(scores, output, weights), gold))} | {published} |")
         if "blonde" in spec:
-            means = np.stack([weights @ one.at("doc") for one in scores], axis=1) / weights.sum(axis=1, keepdims=True)
+            each = [one.reduce(one.totals())[:, 0] for one in scores]  # every document as a corpus of its own
+            means = np.stack([weights @ one for one in each], axis=1) / weights.sum(axis=1, keepdims=True)
             lines.append(f"| `{spec}` mean of documents | {' | '.join(agreement(means, gold))} | |")
     segments = int((~np.isnan(judged.values[rows])).any(axis=0).sum())
     taggers = {s.signature["tagger"] for by in results.scores.values() for s in by.values() if "tagger" in s.signature}

@@ -115,3 +115,23 @@ def test_names_out_of_a_list() -> None:
     assert used("a,a,b", ["a,b", "a"]) == ["a", "a,b"]
     assert used("a,b", ["a", "b"]) == ["a", "b"]
     assert used("none", ["a"]) == []
+
+
+def test_why_the_score_is_what_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one")
+    flat = " ".join(out.split())
+    assert "The score 0.5833 is the mean F1 of pronoun 0.5000, marker 0.6667." in flat
+    assert "neither text has any: tense, entity" in flat and "in neither text: does not count" in flat
+    _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one", "--json")
+    why = json.loads(out)["why"]
+    assert why["document_score"] == "mean-of-f1" and why["factors"][1]["matched"] == 1
+
+
+def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    docs = (Document("bad", None, {"a": REF}),)
+    results = evaluate(Corpus("c", ("de", "en"), docs), [Output("one", {"bad": HYP})], ["chrf"], Options(cache=False))
+    write_run(results, tmp_path / "run")
+    code, _, err = call(capsys, str(tmp_path / "run"))
+    assert code == 2 and "the run has no BlonDe scores (it has chrf)" in err and "explain RUN -m d-blonde" in err
+    code, out, err = call(capsys, str(tmp_path / "run"), "-m", SPEC, "--json")
+    assert code == 0 and f"{SPEC} is not in the run: computed now" in err and json.loads(out)["computed"] is True

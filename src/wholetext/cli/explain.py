@@ -11,6 +11,8 @@ import typer
 from wholetext.cli import inputs
 
 if TYPE_CHECKING:
+    from wholetext.errors import MetricError
+    from wholetext.metrics.blonde_reasons import Reasons
     from wholetext.metrics.blonde_spans import Compared
     from wholetext.results import Results
     from wholetext.types import Scores
@@ -55,6 +57,7 @@ def explain(
         inputs.warn(loaded.warnings)
         results = _texts(loaded)
     found = Explained(results, metric, system, doc, ref)
+    inputs.warn(found.notes)
     if json_ or format == "json":
         print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
     else:
@@ -70,6 +73,18 @@ def _texts(loaded: Any) -> Results:
     return Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
 
 
+def _first(results: Results) -> str:
+    """The run's first metric of the family; texts without a run get ``blonde``."""
+    from wholetext.errors import MetricError
+    from wholetext.registry import scorer
+
+    family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
+    if results.scores and not family:
+        raise MetricError(f"the run has no BlonDe scores (it has {', '.join(results.scores)})",
+                          next="name one to compute it now: explain RUN -m d-blonde")
+    return family[0] if family else "blonde"
+
+
 class Explained:
     """One document of one system under one metric."""
 
@@ -79,8 +94,9 @@ class Explained:
         from wholetext.metrics.blonde_spans import compared
         from wholetext.registry import scorer
 
-        family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
-        self.results, self.spec = results, scorer(metric or (family or ["blonde"])[0]).spec
+        self.results, self.spec = results, scorer(metric or _first(results)).spec
+        self.computed = self.spec not in results.scores  # now, not read from the run
+        self.notes: tuple[str, ...] = ()
         self.system = _choose("system", system, results.systems, only=True)
         ids = [one.id for one in results.corpus.docs]
         if doc is not None:
@@ -95,17 +111,32 @@ class Explained:
         details = self._details()
         self.segments: tuple[Compared, ...] = compared(details, *texts, which=refs.index(self.ref))
         self.reason: str = next((detail["reason"] for _, detail in details if "reason" in detail), "")
+        self.reasons: Reasons = self._reasons()
 
     def _details(self) -> list[tuple[int, Mapping[str, Any]]]:
         """(first segment, detail) of each row of the document."""
-        from wholetext.errors import MetricError
-
         rows = self.scores.rows
         own = rows.of(rows.docs.index(self.doc))
         details = [(int(rows.start[own.start + i]), one or {}) for i, one in enumerate(self.scores.details[own])]
         if not all("blonde" in detail for _, detail in details) or not details:
-            raise MetricError(f"{self.spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
+            raise self._unexplained()
         return details
+
+    def _unexplained(self) -> MetricError:
+        from wholetext.errors import MetricError
+
+        return MetricError(f"{self.spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
+
+    def _reasons(self) -> Reasons:
+        from wholetext.metrics.blonde import Blonde
+        from wholetext.metrics.blonde_reasons import reasons
+        from wholetext.registry import scorer
+
+        metric = scorer(self.spec).metric.resolve(self.results.corpus.langs)
+        if not isinstance(metric, Blonde):
+            raise self._unexplained()
+        totals = self.scores.totals()[self.scores.rows.docs.index(self.doc)]
+        return reasons(metric.recipe, totals, document_score=self.scores.signature.get("document_score", "as-corpus"))
 
     def _scores(self, doc: str | None) -> Scores:
         """From the run where it has the metric, else computed now, for no more than is asked."""
@@ -121,7 +152,10 @@ class Explained:
         if doc is not None and not scorer(self.spec).metric.surveys:  # annotation files go by line: they need them all
             corpus = replace(corpus, docs=tuple(one for one in corpus.docs if one.id == doc))
         outputs = [output for output in results.outputs if output.system == self.system]
-        return evaluate(corpus, outputs, [self.spec]).scores[self.spec][self.system]
+        made = evaluate(corpus, outputs, [self.spec])
+        said = (f"{self.spec} is not in the run: computed now, and not kept there",) if results.scores else ()
+        self.notes = (*said, *made.warnings)
+        return made.scores[self.spec][self.system]
 
     def _lowest(self) -> str:
         import numpy as np
@@ -137,7 +171,8 @@ class Explained:
     def as_json(self) -> dict[str, Any]:
         scores = {name: None if value != value else value for name, value in self.values().items()}
         return {"document": self.doc, "system": self.system, "reference": self.ref, "metric": self.spec,
-                "scores": scores, "reason": self.reason or None, "signature": str(self.scores.signature),
+                "scores": scores, "computed": self.computed, "reason": self.reason or None,
+                "why": self.reasons.as_json(), "signature": str(self.scores.signature),
                 "segments": [segment.as_json() for segment in self.segments]}
 
 

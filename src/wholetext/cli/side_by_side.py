@@ -23,6 +23,7 @@ def show(found: Explained, *, every: bool) -> None:
     console.print(Text(f"{found.doc}  {found.system}  {found.spec}  {main}", style="bold"))
     if found.reason:
         console.print(Text(f"! {found.reason}", style="yellow"))
+    console.print(Text(found.reasons.sentence(values["f1"])))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("", found.system, f"reference {found.ref}"):
         table.add_column(Text(name), ratio=None if not name else 1)
@@ -38,11 +39,11 @@ def show(found: Explained, *, every: bool) -> None:
 
 
 def _summary(found: Explained) -> Table:
-    """One line per category: F1, how many match, what is missing, what is extra."""
+    """One line per category: F1, how many match, what is missing, what is extra, why it is 0 or does not count."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in ("category", "F1", "matched", "missing", "extra"):
+    for name in ("category", "F1", "matched", "missing", "extra", ""):
         table.add_column(name, overflow="fold")
-    values = found.values()
+    values, why = found.values(), {one.name: one.why for one in found.reasons.factors}
     for category in [name for name in values if name in (*DISCOURSE, *HUMAN)]:
 
         def words(kind: str, category: str = category) -> list[str]:
@@ -50,7 +51,8 @@ def _summary(found: Explained) -> Table:
                     for span in getattr(segment, kind) if span.category == category]
 
         table.add_row(category, _number(values[category]), str(len(words("matched"))),
-                      Text(", ".join(words("missing")), style="red"), Text(", ".join(words("extra")), style="magenta"))
+                      Text(", ".join(words("missing")), style="red"), Text(", ".join(words("extra")), style="magenta"),
+                      Text(why[category], style="dim"))
     return table
 
 

@@ -35,12 +35,8 @@ class Recipe:
     def reduce(self, totals: FloatArray) -> FloatArray:
         """(..., k) totals → (..., 3 + 3·(categories + features)): F1, precision and recall, over all and of each."""
         table = totals.reshape(*totals.shape[:-1], -1, 3)  # (..., categories + features, match|ref|sys)
-        ratio = _ratios(table)  # (..., categories + features, precision|recall)
+        ratio = self._ratios(table)
         known = ratio[..., : len(CATEGORIES), :]
-        grams = table[..., _ORDERS, :]
-        both = (grams[..., :1, 1] > 0) & (grams[..., :1, 2] > 0)  # (..., 1): neither side is empty
-        for side, column in ((0, 2), (1, 1)):
-            known[..., _ORDERS, side] = self._smoothed(grams[..., 0], grams[..., column], both)
         chosen = [CATEGORIES.index(name) for name in self.categories]
         total = table[..., chosen, 2:0:-1]  # (..., chosen, sys|ref): denominators of precision and recall
         overall = self._combine(known[..., chosen, :], total, self.importance)  # (..., precision|recall)
@@ -50,6 +46,24 @@ class Recipe:
         parts = np.concatenate([overall[..., None, :], known[..., chosen, :], features], axis=-2)
         f1 = self._f1(parts[..., 0], parts[..., 1])
         return np.stack([f1, parts[..., 0], parts[..., 1]], axis=-1).reshape(*totals.shape[:-1], -1)
+
+    def _ratios(self, table: FloatArray) -> FloatArray:
+        """(..., categories + features, match|ref|sys) → (…, precision|recall), those of n-grams smoothed."""
+        ratio = _ratios(table)
+        grams = table[..., _ORDERS, :]
+        both = (grams[..., :1, 1] > 0) & (grams[..., :1, 2] > 0)  # (..., 1): neither side is empty
+        for side, column in ((0, 2), (1, 1)):
+            ratio[..., _ORDERS, side] = self._smoothed(grams[..., 0], grams[..., column], both)
+        return ratio
+
+    def floored(self, totals: FloatArray) -> tuple[str, ...]:
+        """Factors whose 0 the geometric mean of ``reduce`` replaces, for one text: ``pronoun precision``."""
+        if self.mean != "geometric":
+            return ()
+        ratio = self._ratios(np.asarray(totals, dtype=np.float64).reshape(-1, 3))
+        least = self.zero_value if self.zero == "floor" else np.nextafter(0, 1)
+        return tuple(f"{name} {side}" for name in self.categories for i, side in enumerate(("precision", "recall"))
+                     if ratio[CATEGORIES.index(name), i] < least)
 
     def documents(self, totals: FloatArray) -> FloatArray:
         """The same for single documents: the arithmetic mean over the factors that either side has, of each factor's

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +21,11 @@ else:
 Profile = Literal["reference", "paper", "fixed"]
 Scheme = Literal["morph", "tags", "words"]
 CATEGORIES = ("tense", "pronoun", "entity", "marker")
-_KEYS = {"language", "origin", "pronoun", "marker", "tense", "entity", "reference", "paper"}
+_KEYS = {"language", "origin", "pronoun", "marker", "tense", "entity", "reference", "paper", "overlapping",
+         "not_markers", "tags", "left_out"}
+_SCHEMES = ("morph", "tags", "words")
+_SPELLING = ("forms", "endings", "needs_endings")  # how spelling corrects the tagger's tense
+_SECTIONS = ("pronoun", "marker", "tense", "entity", "reference", "paper", "tags", "left_out")
 _FEATURE_GROUPS = ("person", "nonperson")
 
 
@@ -39,11 +43,19 @@ class Table:
     labels: Mapping[str, str]  # entity label → person or nonperson
     possessive: tuple[str, ...]  # endings that are no part of a name
     weights: Mapping[str, float]  # feature → weight where it is not 1
+    overlapping: bool = True  # a marker inside a longer one counts too, as in the released code
+    not_markers: frozenset[str] = frozenset()  # phrases in which no marker counts
+    tags: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)  # category → form or * → tags
+    tense_forms: Mapping[str, str] = field(default_factory=dict)  # form → feature, before anything else
+    tense_endings: Mapping[str, str] = field(default_factory=dict)  # ending of a finite verb → feature, longest first
+    needs_endings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature → endings, one of which it has
+    left_out: Mapping[str, str] = field(default_factory=dict)  # category → why it is not counted in this language
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
         """Every string that some marker begins with, the whole marker included."""
-        return frozenset(phrase[:end] for phrase in self.markers for end in range(1, len(phrase) + 1))
+        phrases = (*self.markers, *self.not_markers)
+        return frozenset(phrase[:end] for phrase in phrases for end in range(1, len(phrase) + 1))
 
 
 def languages() -> tuple[str, ...]:
@@ -88,15 +100,27 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
     if unknown or missing:
         fault = f"unknown: {', '.join(sorted(unknown))}" if unknown else f"missing: {', '.join(sorted(missing))}"
         raise InputError(f"a table has other parts ({fault})", where=where, next="see docs/blonde.md")
-    schemes = {key: value for key, value in raw["tense"].items() if key != "features"}
+    parts = {**{key: raw[key] for key in _SECTIONS if key in raw},
+             **{f"tense.{key}": value for key, value in _schemes(raw).items()},
+             **{f"tags.{key}": value for key, value in _section(raw, "tags").items()}}
+    for key, value in parts.items():
+        if not isinstance(value, dict):
+            raise InputError(f"{key} is not a section", where=where, next=f"write [{key}]")
+    schemes = _schemes(raw)
     for scheme, entries in schemes.items():
-        if scheme not in ("morph", "tags", "words"):
-            raise InputError(f"tense.{scheme} is none of morph, tags, words", where=where)
+        if scheme not in (*_SCHEMES, *_SPELLING):
+            raise InputError(f"tense.{scheme} is none of {', '.join((*_SCHEMES, *_SPELLING))}", where=where)
         stray = set(entries) - set(raw["tense"].get("features", ()))
         if stray:
             raise InputError(f"tense.{scheme} names {sorted(stray)[0]!r}, which is not in tense.features", where=where)
     groups = {"pronoun": raw["pronoun"], "marker": raw["marker"], **{f"tense.{k}": v for k, v in schemes.items()},
-              "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS}}
+              "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS},
+              "not_markers": {"not_markers": raw.get("not_markers", [])}}
+    groups |= {f"tags.{category}.{form}": {form: tags} for category, entries in raw.get("tags", {}).items()
+               for form, tags in entries.items()}
+    stray_categories = {*raw.get("tags", {}), *raw.get("left_out", {})} - set(CATEGORIES)
+    if stray_categories:
+        raise InputError(f"{sorted(stray_categories)[0]!r} is none of {', '.join(CATEGORIES)}", where=where)
     for category, entries in groups.items():
         seen: dict[str, str] = {}
         for feature, forms in entries.items():
@@ -108,6 +132,15 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
                 seen[form] = feature
 
 
+def _section(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = raw.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _schemes(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in _section(raw, "tense").items() if key != "features"}
+
+
 def _table(raw: Mapping[str, Any], profile: Profile, mark: str) -> Table:
     """Apply what the profile changes: forms left out, senses merged, weights."""
     reference = raw.get("reference", {}) if profile == "reference" else {}
@@ -117,8 +150,10 @@ def _table(raw: Mapping[str, Any], profile: Profile, mark: str) -> Table:
     pronouns = {form: into.get(f, f) for f, forms in raw["pronoun"].items() for form in forms if form not in without}
     markers = {form.lower(): into.get(f, f) for f, forms in raw["marker"].items() for form in forms
                if form not in without}
+    needs = {feature: tuple(ends) for feature, ends in raw["tense"].get("needs_endings", {}).items()}
     tenses = {scheme: {form: feature for feature, forms in entries.items() for form in forms}
-              for scheme, entries in raw["tense"].items() if scheme != "features"}
+              for scheme, entries in raw["tense"].items() if scheme not in ("features", "needs_endings")}
+    endings = tenses.pop("endings", {})
     allowed = reference.get("labels")
     labels = {label: group for group in _FEATURE_GROUPS for label in raw["entity"].get(group, ())
               if allowed is None or label in allowed}
@@ -130,7 +165,13 @@ def _table(raw: Mapping[str, Any], profile: Profile, mark: str) -> Table:
             "entity": _FEATURE_GROUPS,
             "marker": tuple(dict.fromkeys(into.get(f, f) for f in raw["marker"])),
         },
-        pronouns=pronouns, markers=markers, tenses=tenses, labels=labels,
+        pronouns=pronouns, markers=markers, labels=labels, tense_forms=tenses.pop("forms", {}),
+        tense_endings=dict(sorted(endings.items(), key=lambda item: -len(item[0]))), needs_endings=needs, tenses=tenses,
+        overlapping=bool(raw.get("overlapping", True)),
+        not_markers=frozenset(phrase.lower() for phrase in raw.get("not_markers", ())),
+        tags={category: {form: tuple(tags) for form, tags in entries.items()}
+              for category, entries in raw.get("tags", {}).items()},
+        left_out={category: str(why) for category, why in raw.get("left_out", {}).items()},
         possessive=tuple(reference.get("possessive", raw["entity"].get("possessive", ()))),
         weights={key: float(value) for key, value in reference.get("weights", {}).items()},
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,6 +11,9 @@ from wholetext.text.analysis import Analysis, Layer, Token
 from wholetext.text.categories import Profile, Scheme, Table
 
 _NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
+_SEPARATORS = re.compile(r"[|>!,]+")
+UNIVERSAL = frozenset({"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
+                       "PUNCT", "SCONJ", "SYM", "VERB", "X"})
 
 
 class Occurrence(NamedTuple):
@@ -25,7 +29,18 @@ class Occurrence(NamedTuple):
 
 def layers_for(table: Table) -> frozenset[Layer]:
     """The layers that a table can use, so that an analyser runs nothing else."""
-    return frozenset({"entity", *(_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS)})
+    layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
+    if table.labels and "entity" not in table.left_out:
+        layers.add("entity")
+    wanted = {part for forms in table.tags.values() for tags in forms.values() for tag in tags
+              for part in filter(None, _SEPARATORS.split(tag))}
+    if wanted & UNIVERSAL:
+        layers.add("pos")
+    if any("=" in part for part in wanted):
+        layers.add("morph")
+    if any("=" not in part and part not in UNIVERSAL for part in wanted):
+        layers.add("tag")
+    return frozenset(layers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,24 +64,67 @@ class Finder:
     def uncounted(self) -> tuple[str, ...]:
         """Categories that this analyser leaves undefined."""
         gone = () if self.scheme else ("tense",)
-        return gone if "entity" in self.layers else (*gone, "entity")
+        gone = gone if "entity" in self.layers else (*gone, "entity")
+        return tuple(category for category in gone if category not in self.table.left_out)
+
+    @property
+    def by_spelling(self) -> tuple[str, ...]:
+        """Categories whose tags the table asks for and the analyser does not give: told by spelling alone."""
+        given = self.layers & {"tag", "pos", "morph"}
+        return () if given else tuple(category for category in self.table.tags if category not in self.table.left_out)
 
     def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
         """Every occurrence, category by category."""
-        return (*self._tenses(analysis), *self._pronouns(analysis), *self._entities(analysis), *self._markers(analysis))
+        each = {"tense": self._tenses, "pronoun": self._pronouns, "entity": self._entities, "marker": self._markers}
+        return tuple(one for category, find in each.items() if category not in self.table.left_out
+                     for one in find(analysis))
 
     def _tenses(self, analysis: Analysis) -> Iterator[Occurrence]:
-        scheme = self.scheme
-        if scheme is None:
-            return
-        known = self.table.tenses[scheme]
-        for token in analysis.tokens:
-            if scheme == "morph":
-                feature = self._by_morph(token.morph)
-            else:
-                feature = known.get(token.tag if scheme == "tags" else token.text.lower(), "")
-            if feature:
+        tokens = analysis.tokens
+        for place, token in enumerate(tokens if self.scheme else ()):
+            feature = self._tense(tokens, place)
+            if feature and self._allowed("tense", token.text.lower(), tokens, place, place):
                 yield Occurrence("tense", feature, feature, token.start, token.end, token.text.lower())
+
+    def _tense(self, tokens: Sequence[Token], place: int) -> str:
+        """By the whole form, by the ending of a finite verb, then by what the analyser says."""
+        table, token = self.table, tokens[place]
+        form = token.text.lower()
+        if self.scheme == "words":
+            return table.tenses["words"].get(form, "")
+        if self.scheme == "tags":
+            before = tokens[place - 1].tag if place else ""
+            return table.tenses["tags"].get(f"{before} {token.tag}") or table.tenses["tags"].get(token.tag, "")
+        feature = self._by_morph(token.morph)
+        if feature and form in table.tense_forms:
+            return table.tense_forms[form]
+        if "VerbForm=Fin" in token.morph:
+            ending = next((end for end in table.tense_endings if form.endswith(end)), None)
+            feature = table.tense_endings[ending] if ending else feature
+        return feature if form.endswith(table.needs_endings.get(feature, "")) else ""
+
+    def _allowed(self, category: str, form: str, tokens: Sequence[Token], first: int, last: int) -> bool:
+        """Whether the first token has one of the tags that the table asks for (``*``: of single words).
+
+        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` both, ``SCONJ>PRON,DET`` says what may follow the last
+        token and ``ADV>!ADJ`` what may not. Without tags, spelling decides.
+        """
+        wanted = self.table.tags.get(category, {})
+        chosen = wanted.get(form) or (wanted.get("*") if first == last else None)
+        token = tokens[first]
+        if not chosen or not (token.tag or token.pos or token.morph):
+            return True
+        has = {token.tag, token.pos, *token.morph.split("|")}
+        after = tokens[last + 1] if last + 1 < len(tokens) else None
+        for one in chosen:
+            own, _, follows = one.partition(">")
+            if not has.issuperset(filter(None, own.split("|"))):
+                continue
+            listed = set(follows.lstrip("!").split(",")) if follows else set()
+            found = after is not None and bool(listed & {after.tag, after.pos})
+            if not follows or found != follows.startswith("!"):
+                return True
+        return False
 
     def _by_morph(self, morph: str) -> str:
         """The first entry whose features the token has all of."""
@@ -77,14 +135,21 @@ class Finder:
         return self._seen[morph]
 
     def _pronouns(self, analysis: Analysis) -> Iterator[Occurrence]:
-        for index, token in enumerate(analysis.tokens):
-            feature = self._pronoun(token, initial=index == 0)
-            if feature:
+        tokens = analysis.tokens
+        for index, token in enumerate(tokens):
+            before = tokens[index - 1].text if index else "."
+            feature = self._pronoun(token, initial=before not in (",", ";") and not before[-1:].isalnum())
+            if feature and self._allowed("pronoun", token.text.lower(), tokens, index, index):
                 yield Occurrence("pronoun", feature, feature, token.start, token.end, token.text.lower())
 
     def _pronoun(self, token: Token, *, initial: bool) -> str:
-        """Lower case and Title case count in the reference, any case in ``fixed``; capitals in a table are exact."""
+        """Lower case and Title case count in the reference, any case in ``fixed``; capitals in a table are exact.
+
+        ``^Sie`` in a table is the form where a sentence may begin, so that its capital says nothing.
+        """
         known, text, lower = self.table.pronouns, token.text, token.text.lower()
+        if initial and f"^{text}" in known:
+            return known[f"^{text}"]
         if text in known and (text == lower or not initial):
             return known[text]
         if self.profile != "fixed" and text != lower.capitalize():
@@ -101,16 +166,29 @@ class Finder:
                 yield Occurrence("entity", group, name, entity.start, entity.start + len(name))
 
     def _markers(self, analysis: Analysis) -> Iterator[Occurrence]:
-        """Lower-cased sequences of whole tokens; overlapping ones all count."""
-        tokens, markers, beginnings = analysis.tokens, self.table.markers, self.table.beginnings
+        """Lower-cased sequences of whole tokens; the longest at a place, or all where the table lets them overlap."""
+        tokens, table = analysis.tokens, self.table
         words = [token.text.lower() for token in tokens]
-        for first, word in enumerate(words):
-            phrase, last = word, first
-            while phrase in beginnings:
-                feature = markers.get(phrase)
-                if feature:
+        free = 0  # the first token that no marker has taken
+        for first in range(len(tokens)):
+            if first < free:
+                continue
+            found = list(self._phrases(tokens, words, first))
+            for phrase, last in found if table.overlapping else found[-1:]:
+                free = first if table.overlapping else last + 1
+                feature = table.markers.get(phrase)
+                if feature and phrase not in table.not_markers:
                     yield Occurrence("marker", feature, feature, tokens[first].start, tokens[last].end, phrase)
-                last += 1
-                if last == len(words):
-                    break
-                phrase += (" " if tokens[last].start > tokens[last - 1].end else "") + words[last]
+
+    def _phrases(self, tokens: Sequence[Token], words: Sequence[str], first: int) -> Iterator[tuple[str, int]]:
+        """Every marker, and every phrase that is none, that begins at a token: the phrase and its last token."""
+        table, phrase, last = self.table, words[first], first
+        while phrase in table.beginnings:
+            if phrase in table.not_markers or (
+                phrase in table.markers and self._allowed("marker", phrase, tokens, first, last)
+            ):
+                yield phrase, last
+            last += 1
+            if last == len(words):
+                return
+            phrase += (" " if tokens[last].start > tokens[last - 1].end else "") + words[last]
