@@ -65,7 +65,8 @@ def test_weights_and_with_d() -> None:
 
 
 def test_rows_that_are_documents_score_like_documents() -> None:
-    scores = scored([("but he left so then", "but she left so then"), ("he saw it", "he saw her")], "blonde(tagger=plain)")
+    pairs = [("but he left so then", "but she left so then"), ("he saw it", "he saw her")]
+    scores = scored(pairs, "blonde(tagger=plain)")
     np.testing.assert_array_equal(scores.table("row"), scores.table("doc"))
 
 
