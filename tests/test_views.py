@@ -145,7 +145,9 @@ def test_whole_takes_outputs_with_other_breaks_and_the_rest_refuse_them() -> Non
         ("zh", "auto", ""),
         ("zh-CN", "auto", ""),
         ("ja", "auto", ""),
-        ("th", "auto", ""),
+        ("th", "auto", " "),  # blanks between sentences, none between words
+        ("km", "auto", " "),
+        ("jpn_Jpan", "auto", ""),
         ("zh", "space", " "),
         ("en", "none", ""),
         ("", "auto", " "),

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, Literal
 
+from wholetext import languages
 from wholetext.errors import AlignmentError, SpecError
 from wholetext.types import Document, Request, View
 
 Span = tuple[int, int, float]  # start, stop, weight
 Joiner = Literal["auto", "space", "none"]
-UNSPACED = frozenset({"zh", "ja", "th"})  # languages written without spaces between sentences
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,10 @@ class Sides:
 
 
 def glue_for(lang: str, joiner: Joiner) -> str:
-    """What joins segments of a language: nothing for zh, ja and th, else a space."""
+    """What joins segments of a language: nothing in Chinese and Japanese, else a blank."""
     if joiner == "auto":
-        return "" if _unspaced(lang) else " "
+        return languages.joiner(lang)
     return " " if joiner == "space" else ""
-
-
-@cache
-def _unspaced(lang: str) -> bool:
-    return lang.lower().replace("_", "-").split("-")[0] in UNSPACED
 
 
 @dataclass(frozen=True)

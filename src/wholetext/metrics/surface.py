@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
+from wholetext.languages import has_ideographs, is_unspaced, language
 from wholetext.text.ngrams import blocks, characters, overlap, words
 from wholetext.types import FloatArray, Metric, Request, Run
 
@@ -16,9 +17,11 @@ Smoothing = Literal["exp", "floor", "add-k", "none"]
 Tokenizer = Literal[
     "auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "spm", "flores101", "flores200", "spBLEU-1K"
 ]
-_SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.0, "add-k": 1.0}
+Auto = Literal["auto", True, False]
+_SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}  # sacrebleu's defaults
 _SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
-_BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+_BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+MAX_ORDER = 16  # of n-grams; beyond that no text has matches, only statistics that cost memory
 
 
 @dataclass(frozen=True)
@@ -60,15 +63,26 @@ class Bleu(Surface):
 
     name = "bleu"
     summary = "n-gram precision with brevity penalty (sacrebleu)"
-    outputs = ("score", "precision1", "precision2", "precision3", "precision4", "brevity")
 
     tokenize: Tokenizer = "auto"
     lowercase: bool = False
     smooth: Smoothing = "exp"
     smooth_value: float | None = None
     effective_order: Literal["rows", "always", "never"] = "rows"  # sentence BLEU stops at the longest n-gram there is
+    max_ngram_order: int = 4
+    counts: bool = False  # also output the n-gram counts and lengths behind the score
+
+    @property
+    def outputs(self) -> tuple[str, ...]:  # type: ignore[override]
+        orders = range(1, self.max_ngram_order + 1)
+        counted = [f"{kind}{n}" for kind in ("matches", "ngrams") for n in orders]
+        return ("score", *(f"precision{n}" for n in orders), "brevity",
+                *(["hyp_length", "ref_length", *counted] if self.counts else []))
 
     def __post_init__(self) -> None:
+        if not 1 <= self.max_ngram_order <= MAX_ORDER:
+            raise SpecError(f"bleu(max_ngram_order={self.max_ngram_order}) must be from 1 to {MAX_ORDER}",
+                            next="leave it out for sacrebleu's default of 4")
         if self.smooth_value is not None and self.smooth_value < 0:
             raise SpecError(f"bleu(smooth_value={self.smooth_value}) cannot be negative",
                             next="leave it out for sacrebleu's default")
@@ -76,8 +90,13 @@ class Bleu(Surface):
     def resolve(self, langs: tuple[str, str]) -> Bleu:
         if self.tokenize != "auto":
             return self
-        language = langs[1].lower().replace("_", "-").split("-")[0]
-        return replace(self, tokenize=_BY_LANGUAGE.get(language, "13a"))
+        return replace(self, tokenize=_BY_LANGUAGE.get(language(langs[1]), "13a"))
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        if self.tokenize not in ("13a", "intl", "none") or not is_unspaced(langs[1]):
+            return ()
+        return (f"bleu: the tokenizer {self.tokenize} splits at blanks, and {langs[1]} has none between words: "
+                "a token is a whole phrase; use bleu(tokenize=flores200) or bleu(tokenize=char)",)
 
     def facts(self) -> Mapping[str, str]:
         if not self.tokenize.endswith("mecab"):
@@ -91,6 +110,7 @@ class Bleu(Surface):
             return BLEU(
                 tokenize=None if self.tokenize == "auto" else self.tokenize,
                 lowercase=self.lowercase, smooth_method=self.smooth, smooth_value=self.smooth_value, force=True,
+                max_ngram_order=self.max_ngram_order,
             )
         except (ImportError, RuntimeError) as fault:
             extra = "models" if self.tokenize in _SENTENCEPIECE else "cjk"
@@ -100,8 +120,9 @@ class Bleu(Surface):
                              next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu") from fault
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
-        """Length, that of the nearest reference (of two equally near the shorter), matches, counts: (n, 2+4+4)."""
-        found = overlap(*words([text.split() for group in groups for text in group]), 4, len(groups[0]))
+        """Length, that of the nearest reference (of two equally near the shorter), matches, counts: (n, 2+2·order)."""
+        tokens = words([text.split() for group in groups for text in group])
+        found = overlap(*tokens, self.max_ngram_order, len(groups[0]))
         lengths = found.ref[:, :, 0]  # (n, references)
         far = np.abs(lengths - found.hyp[:, :1])
         nearest = np.where(far == far.min(axis=1, keepdims=True), lengths, np.inf).min(axis=1)
@@ -114,9 +135,10 @@ class Bleu(Surface):
         return self._bleu(stats, self.effective_order != "never")
 
     def _bleu(self, totals: FloatArray, effective: bool) -> FloatArray:
-        """(..., 2 + 2·4) lengths, matches, counts → (..., outputs)."""
+        """(..., 2 + 2·order) lengths, matches, counts → (..., outputs)."""
+        highest = self.max_ngram_order
         hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
-        match, count = totals[..., 2:6].copy(), totals[..., 6:10].copy()  # (..., 4)
+        match, count = totals[..., 2 : 2 + highest].copy(), totals[..., 2 + highest :].copy()  # (..., order)
         none = ~(match > 0).any(axis=-1)
         value = _SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
         if self.smooth == "add-k":
@@ -131,12 +153,13 @@ class Bleu(Surface):
             elif self.smooth == "floor":
                 precision = np.where(missed, value / count, precision)
             brevity = np.where(hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0)
-            order = np.maximum(seen.sum(axis=-1), 1) if effective else 4
-            used = np.arange(4) < np.expand_dims(order, -1)
+            order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
+            used = np.arange(highest) < np.expand_dims(order, -1)
             mean = np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
         score = np.where(none, 0.0, brevity * mean)
         precision = np.where(none[..., None], 0.0, 100 * precision)
-        return np.concatenate([score[..., None], precision, brevity[..., None]], axis=-1)
+        columns = [score[..., None], precision, brevity[..., None], *([totals] if self.counts else [])]
+        return np.concatenate(columns, axis=-1)
 
 
 @dataclass(frozen=True)
@@ -216,16 +239,29 @@ class Ter(Surface):
     higher_is_better = False
     range = (0.0, float("inf"))
 
-    normalized: bool = False
+    normalized: Auto = "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it
     no_punct: bool = False
-    asian_support: bool = False
+    asian_support: Auto = "auto"  # auto: on for Chinese and Japanese, whose characters are then words
     case_sensitive: bool = False
+
+    def resolve(self, langs: tuple[str, str]) -> Ter:
+        split = has_ideographs(langs[1])
+        normalized = split if self.normalized == "auto" else self.normalized
+        asian = split if self.asian_support == "auto" else self.asian_support
+        return replace(self, normalized=normalized, asian_support=asian)
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        split = self.normalized is True and self.asian_support is True
+        if not is_unspaced(langs[1]) or (split and has_ideographs(langs[1])):
+            return ()
+        return (f"ter: words are found between blanks, and {langs[1]} has none between words: one character off "
+                "counts as a whole phrase; prefer chrf",)
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.ter import TER
 
-        return TER(normalized=self.normalized, no_punct=self.no_punct, asian_support=self.asian_support,
-                   case_sensitive=self.case_sensitive)
+        return TER(normalized=self.normalized is True, no_punct=self.no_punct,
+                   asian_support=self.asian_support is True, case_sensitive=self.case_sensitive)
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Edits to the nearest reference and mean reference length: (n, 2)."""

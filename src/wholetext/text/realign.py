@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from wholetext.errors import InputError
+from wholetext.languages import density, joiner
 from wholetext.text.alignment import Bead, Similarity, align
 from wholetext.text.sentences import splitter
 from wholetext.types import Corpus, Document, Output
@@ -55,7 +56,7 @@ def realign(corpus: Corpus, output: Output, choices: Choices | None = None) -> t
     sentences = {doc.id: [part for text in output.docs[doc.id] for part in cut(text) if part.strip()] for doc in todo}
     langs = (corpus.langs[0 if to == "source" else 1], corpus.langs[1])
     ratio = expected_ratio(sides.values(), sentences.values(), langs)
-    glue = "" if re.split("[-_]", corpus.langs[1].lower())[0] in ("zh", "ja", "th") else " "
+    glue = joiner(corpus.langs[1])
     done = []
     for doc in todo:
         fixed, free = sides[doc.id], sentences[doc.id]
@@ -73,13 +74,8 @@ def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]]
     What is usual counts like 2000 characters, so that an output that leaves half out does not look normal to itself.
     """
     sizes = [sum(len(text) + 1 for side in group for text in side) for group in (fixed, free)]
-    usual = _density(langs[0]) / _density(langs[1])
+    usual = density(langs[0]) / density(langs[1])
     return (usual * 2000 + sizes[1]) / (2000 + sizes[0])
-
-
-def _density(lang: str) -> float:
-    """Letters that one character of a language stands for (measured on the news of WMT 2021; Korean is a guess)."""
-    return {"zh": 4.0, "ja": 2.8, "ko": 2.0}.get(re.split("[-_]", lang.lower())[0], 1.0)
 
 
 def _side(doc: Document, to: str) -> tuple[str, ...]:

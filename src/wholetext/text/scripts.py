@@ -49,30 +49,6 @@ _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
 SCRIPTS = tuple(_RANGES)
 UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"})
 
-# Languages that are not written in Latin letters; a language that is not here is judged by its references.
-_LANGUAGES: Mapping[str, tuple[str, ...]] = {
-    "el": ("Greek",), "hy": ("Armenian",), "he": ("Hebrew",), "yi": ("Hebrew",), "ka": ("Georgian",),
-    "ko": ("Hangul", "Han"), "th": ("Thai",), "lo": ("Lao",), "my": ("Myanmar",), "km": ("Khmer",), "bo": ("Tibetan",),
-    "zh": ("Han",), "yue": ("Han",), "ja": ("Han", "Hiragana", "Katakana"), "ta": ("Tamil",), "te": ("Telugu",),
-    "kn": ("Kannada",), "ml": ("Malayalam",), "si": ("Sinhala",), "bn": ("Bengali",), "as": ("Bengali",),
-    "gu": ("Gujarati",), "or": ("Oriya",),
-    **dict.fromkeys(("ru", "uk", "bg", "mk", "be"), ("Cyrillic",)),
-    **dict.fromkeys(("ar", "fa", "ur", "ps"), ("Arabic",)),
-    **dict.fromkeys(("hi", "mr", "ne"), ("Devanagari",)),
-    **dict.fromkeys(("am", "ti"), ("Ethiopic",)),
-    **dict.fromkeys(
-        ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "sl", "hr", "ro", "hu", "fi", "et", "lv", "lt",
-         "sv", "da", "no", "nb", "nn", "is", "ga", "cy", "tr", "vi", "id", "ms", "tl", "sw", "ha", "zu", "xh", "yo",
-         "ig", "so", "eu", "ca", "gl", "sq", "mt", "af"),
-        ("Latin",),
-    ),
-}
-
-
-def scripts_of(lang: str) -> tuple[str, ...]:
-    """The scripts a language is written in, or () where that is not known (``pt-BR`` is read as ``pt``)."""
-    return _LANGUAGES.get(lang.lower().replace("_", "-").split("-")[0], ())
-
 
 def letters(texts: Sequence[str]) -> IntArray:
     """(texts, scripts) letters of each script, in the order of ``SCRIPTS``."""

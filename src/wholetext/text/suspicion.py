@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.languages import scripts_of
 from wholetext.text.loops import loop
 from wholetext.text.profile import Profile, likelihoods
-from wholetext.text.scripts import BLOCK, SCRIPTS, UNSPACED, letters, scripts_of
+from wholetext.text.scripts import BLOCK, SCRIPTS, UNSPACED, letters
 from wholetext.types import FloatArray, IntArray
 
 Notes = dict[int, str]  # index of the text → what is wrong with it
