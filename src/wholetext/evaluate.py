@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.cache import Cache
 from wholetext.engine import Engine
-from wholetext.errors import InputError, WholetextWarning
+from wholetext.errors import InputError, MetricError, WholetextWarning
 from wholetext.io import from_texts
 from wholetext.jobs import Job, check, corpus_hash, job, references, refuse_losses, salt_of, signature
 from wholetext.notes import BLIND, merged
@@ -34,9 +35,10 @@ from wholetext.types import (
     Scores,
     View,
 )
-from wholetext.views import Context
+from wholetext.views import Context, Span
 
 Progress = Callable[[str, int, int], None]  # spec, segments done, segments in all
+Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
 DTYPES = ("fp32", "bf16", "fp16", "int8")
 
 
@@ -52,6 +54,7 @@ class Options:
     overflow: Literal["warn", "error"] = "warn"
     block: int = 1024  # requests measured and cached at a time
     flags: bool = True  # whether to look for degenerate output
+    only: Only | None = field(default=None, compare=False)  # segments that matter: rows that touch none are not scored
     progress: Progress | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -170,8 +173,11 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
     total, done = sum(map(len, corpus.docs)), 0
     parts, begin = [_Part() for _ in works for _ in outputs], 0
     for docs in _blocks(corpus.docs, max(1, options.block // len(parts))):
-        requests, owner = _ask(works, docs, (begin, parts))
+        requests, owner = _ask(works, docs, (begin, parts), options.only)
         begin += len(docs)
+        done += sum(map(len, docs))
+        if not requests:
+            continue
         measured = engine.measure(metric, requests, salt)
         for index, part in enumerate(parts):
             mine = np.flatnonzero(owner == index)
@@ -179,7 +185,6 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
                 part.stats.append(measured.stats[mine])
                 part.lost.append(measured.lost[mine])
                 part.details.extend(measured.details[i] for i in mine)
-        done += sum(map(len, docs))
         for work in works:
             if options.progress:
                 options.progress(work.scorer.spec, done, total)
@@ -187,7 +192,8 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
     scores: dict[str, dict[str, Scores]] = {}
     for work in works:
         stated = (*metric.notes(corpus.langs), *([BLIND] if _blind(work, salt) else []))
-        scores[work.scorer.spec] = {one.system: _scores(work, one, next(found), mark, stated) for one in outputs}
+        scores[work.scorer.spec] = {
+            one.system: _scores(work, one, next(found), (mark, stated), options.only) for one in outputs}
     engine.survey = None
     return scores
 
@@ -223,7 +229,8 @@ class _Part:
 
 
 def _ask(
-    works: Sequence[Job], docs: Sequence[Document], into: tuple[int, Sequence[_Part]]
+    works: Sequence[Job], docs: Sequence[Document], into: tuple[int, Sequence[_Part]],
+    only: Only | None = None,
 ) -> tuple[list[Request], IntArray]:
     """The requests of a block, row by row over views and systems so that shared texts stay close, and whose each is."""
     requests: list[Request] = []
@@ -231,6 +238,8 @@ def _ask(
     begin, parts = into
     for i, doc in enumerate(docs, begin):
         cuts = [work.cut(doc, output) for work in works for output in work.outputs]
+        if only is not None:
+            cuts = [_touching(cut, only[doc.id]) for cut in cuts]
         for part, (spans, _) in zip(parts, cuts):
             part.spans.append(np.array([(i, *span) for span in spans]).reshape(-1, 4))
         for row in range(max(len(spans) for spans, _ in cuts)):
@@ -239,6 +248,12 @@ def _ask(
                     requests.append(asked[row])
                     owners.append(index)
     return requests, np.array(owners, dtype=np.int64)
+
+
+def _touching(cut: tuple[list[Span], list[Request]], wanted: NDArray[np.bool_]) -> tuple[list[Span], list[Request]]:
+    """The rows that touch a wanted segment."""
+    kept = [(span, request) for span, request in zip(*cut) if wanted[span[0] : span[1]].any()]
+    return [span for span, _ in kept], [request for _, request in kept]
 
 
 def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]:
@@ -254,12 +269,18 @@ def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]
     yield block
 
 
-def _scores(work: Job, output: Output, part: _Part, mark: str, stated: tuple[str, ...]) -> Scores:
-    metric, corpus = work.metric, work.corpus
+def _scores(
+    work: Job, output: Output, part: _Part, said: tuple[str, tuple[str, ...]], only: Only | None
+) -> Scores:
+    metric, corpus, (mark, stated) = work.metric, work.corpus, said
     columns = np.concatenate(part.spans)  # (rows, 4)
+    if not len(columns):
+        raise MetricError(f"{work.scorer.spec} leaves no row to score", where=f"system {output.system}",
+                          next="use a smaller view, or partial=include")
     doc, start, stop = columns[:, :3].T.astype(np.int64)
     sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
-    rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, weight=columns[:, 3])
+    unasked = None if only is None else ~np.concatenate([only[doc.id] for doc in corpus.docs])
+    rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, columns[:, 3], unasked)
     lost = np.concatenate(part.lost)
     return Scores(
         metric=work.scorer.spec, system=output.system, rows=rows, stats=np.concatenate(part.stats),

@@ -80,6 +80,7 @@ class Rows(Sequence[Row]):
     start: IntArray  # (rows,)
     stop: IntArray  # (rows,)
     weight: FloatArray  # (rows,)
+    unasked: NDArray[np.bool_] | None = None  # (segments,) those that were not to be scored, where there are any
 
     def __len__(self) -> int:
         return len(self.doc)
@@ -100,8 +101,9 @@ class Rows(Sequence[Row]):
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """(segments,) whether any row covers the segment; the rest is what a window view dropped."""
-        return np.asarray(self.coverage() > 0)
+        """(segments,) whether any row covers the segment, or nobody asked for it; the rest is what a view dropped."""
+        covered = self.coverage() > 0
+        return np.asarray(covered if self.unasked is None else covered | self.unasked)
 
     def coverage(self, values: FloatArray | None = None) -> FloatArray:
         """(segments,) sum over covering rows of ``values`` (of ones by default), in O(rows + segments)."""

@@ -60,7 +60,7 @@ def test_json_latex_and_tsv(folder: str, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize(("argv", "text"), [
     (["-l", "fr-de"], "no language pair fr-de"), (["--task", "seg:nothing"], "no statistic"),
-    (["--k", "x"], "no paragraph lengths"), (["-m", "nothing"], "no metric 'nothing'"),
+    (["--k", "x"], "invalid paragraph lengths"), (["-m", "nothing"], "no metric 'nothing'"),
     (["--k", "2"], "computed here"), (["--tasks", "wmt19"], "no set of tasks"), (["--gold", "esa"], "no human scores")])
 def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], argv: list[str], text: str) -> None:
     code, _, err = run(capsys, "meta", folder, "--draws", "0", *argv)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,20 +17,51 @@ if TYPE_CHECKING:
     from wholetext.meta.agreement import Significance
     from wholetext.meta.curves import Point
     from wholetext.meta.field import Choice
-    from wholetext.meta.scored import Gathered
+    from wholetext.meta.presets import Averaging
+    from wholetext.meta.scored import Gathered, Wanted
 
 Langs = Annotated[list[str] | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable).")]
 Metrics = Annotated[
     list[str] | None,
     typer.Option("-m", "--metric", help="A stored metric by name, or what to measure: [view:]metric[@model]."),
 ]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option("--scores", help="Score files from elsewhere: a file NAME-REF.LEVEL.score or a folder (repeatable)."),
+]
+Primary = Annotated[
+    bool | None,
+    typer.Option("--primary/--no-primary", help="Of stored metrics, only primary submissions (--tasks: the default)."),
+]
 Gold = Annotated[str | None, typer.Option("--gold", help="Human scores by name (MQM where there is MQM).")]
-Refs = Annotated[list[str] | None, typer.Option("--ref", help="References of the metrics (the set's standard one).")]
-Human = Annotated[bool, typer.Option("--human", help="Judge human translations as systems too.")]
+Refs = Annotated[
+    list[str] | None, typer.Option("--ref", help="References of the metrics, repeatable (the set's standard one).")
+]
+Human = Annotated[
+    bool | None,
+    typer.Option("--human/--no-human", help="Judge human translations as systems too (--tasks: as the year did)."),
+]
 Outliers = Annotated[bool, typer.Option("--outliers", help="Keep the systems that WMT leaves out.")]
 Domains = Annotated[list[str] | None, typer.Option("--domain", help="Only these domains (repeatable).")]
 Systems = Annotated[list[str] | None, typer.Option("--system", help="Only these systems (repeatable).")]
+TestSet = Annotated[
+    str, typer.Option("--test-set", help="The WMT test set whose conventions apply, where the folder was renamed.")
+]
 K = Annotated[str | None, typer.Option("--k", help="Paragraph lengths, e.g. 1..10 or 1,5,10: agreement by length.")]
+Block = Annotated[int, typer.Option("--block", min=0, help="Early-stopping interval, in draws; 0 = never stop early.")]
+Low = Annotated[float, typer.Option("--stop-below", min=0, max=1, help="With --block: stop at a p-value below this.")]
+High = Annotated[float, typer.Option("--stop-above", min=0, max=1, help="With --block: stop at a p-value above this.")]
+Micro = Annotated[bool, typer.Option("--micro", help="Weight rows (items, systems) by their number of scores.")]
+Nan = Annotated[
+    Literal["skip", "zero"], typer.Option("--nan", help="Rows whose correlation is undefined: left out, or 0.")
+]
+Weight = Annotated[
+    list[str] | None, typer.Option("--weight", help="TASK=NUMBER: weight of a task in the average (repeatable).")
+]
+WeighBy = Annotated[
+    str, typer.Option("--weigh-by", help="Split the weights evenly over langs, level, statistic, in this order.")
+]
+Sample = Annotated[int, typer.Option("--sample", min=0, help="Judge a random sample of N documents; 0 = all.")]
 
 
 def meta(
@@ -37,26 +69,34 @@ def meta(
     langs: Langs = None,
     metric: Metrics = None,
     stored: Annotated[bool, typer.Option("--stored", help="All stored metrics beside those of -m.")] = False,
+    scores: Files = None,
+    primary: Primary = None,
     level: Annotated[
         list[str] | None, typer.Option("--level", help="sys, domain, doc, seg (repeatable): the usual tasks of it.")
     ] = None,
     task: Annotated[
         list[str] | None, typer.Option("--task", help="LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable).")
     ] = None,
-    tasks: Annotated[str | None, typer.Option("--tasks", help="The tasks of wmt21, wmt22, wmt23 or wmt24.")] = None,
+    tasks: Annotated[
+        str | None, typer.Option("--tasks", help="The official table of wmt21, wmt22, wmt23 or wmt24.")
+    ] = None,
     k: K = None,
     raters: Annotated[
         Literal["each", "first", "mean"], typer.Option("--raters", help="What several raters mean for paragraphs.")
     ] = "each",
     gold: Gold = None,
     ref: Refs = None,
-    close_ref: Annotated[list[str] | None, typer.Option("--close-ref", help="Too near to --ref to be judged.")] = None,
-    human: Human = False,
+    close_ref: Annotated[
+        list[str] | None, typer.Option("--close-ref", help="Near-duplicate references to exclude.")
+    ] = None,
+    human: Human = None,
     outliers: Outliers = False,
     domain: Domains = None,
     system: Systems = None,
+    sample: Sample = 0,
+    test_set: TestSet = "",
     all_segments: Annotated[
-        bool, typer.Option("--all-segments", help="System scores over all segments, not only over judged ones.")
+        bool, typer.Option("--all-segments", help="Score all segments, not only judged ones.")
     ] = False,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Go on without what score files lack, and say what.")
@@ -66,7 +106,13 @@ def meta(
     ] = None,
     between: Annotated[bool, typer.Option("--between", help="Correlations between the metrics too.")] = False,
     draws: Annotated[int, typer.Option("--draws", min=0, help="Draws of the significance tests; 0 = none.")] = 1000,
-    block: Annotated[int, typer.Option("--block", min=0, help="Settle clear pairs every so many draws; 0 = no.")] = 0,
+    block: Block = 0,
+    stop_below: Low = 0.02,
+    stop_above: High = 0.5,
+    micro: Micro = False,
+    nan: Nan = "skip",
+    weight: Weight = None,
+    weigh_by: WeighBy = "",
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
     out: Annotated[Path | None, typer.Option("--out", help="Write meta.json and computed scores here.")] = None,
@@ -83,30 +129,35 @@ def meta(
     from wholetext.evaluate import Options
     from wholetext.meta.agreement import Significance
     from wholetext.meta.field import Choice
+    from wholetext.meta.presets import Averaging
+    from wholetext.meta.scored import Wanted
 
-    choice = Choice(gold, tuple(ref) if ref else None, tuple(close_ref or ()), human, outliers, tuple(domain or ()),
-                    tuple(system or ()), all_segments)
-    testing = Significance(draws, seed, alpha, block, interval)
+    choice = Choice(gold, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
+                    tuple(domain or ()), tuple(system or ()), all_segments, test_set, sample, seed)
+    testing = Significance(draws, seed, alpha, block, interval, stop_below, stop_above)
     scoring = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
-    wanted = Wanted(tuple(metric or ()), stored, tuple(level or ()), tuple(task or ()), tasks, between, allow_missing)
+    averaging = Averaging(micro, nan == "zero", read_weights(weight or ()), tuple(filter(None, weigh_by.split(","))))
+    asked = Asked(tuple(level or ()), tuple(task or ()), tasks, between, human, primary, averaging)
+    wanted = Wanted(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
+                    "drop" if allow_missing else "error")
     windows = Lengths(read_lengths(k), raters) if k else None
     with options.progress_bar(quiet) as progress:
-        run(evalset, langs or [], wanted, windows,
+        run(evalset, langs or [], (asked, wanted), windows,
             Setting(choice, testing, replace(scoring, progress=progress), out,
                     "json" if json_ else "latex" if latex else format))
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which metrics and which tasks."""
+class Asked:
+    """Which tasks, and what was said of what they otherwise decide themselves."""
 
-    metrics: tuple[str, ...]
-    stored: bool
     levels: tuple[str, ...]
     tasks: tuple[str, ...]
     preset: str | None
     between: bool
-    allow_missing: bool
+    human: bool | None
+    primary: bool | None
+    averaging: Averaging
 
 
 @dataclass(frozen=True)
@@ -128,32 +179,53 @@ class Lengths:
     raters: Literal["each", "first", "mean"]
 
 
-def run(evalset: Path, langs: list[str], wanted: Wanted, lengths: Lengths | None, setting: Setting) -> None:
+def run(
+    evalset: Path, langs: list[str], asked: tuple[Asked, Wanted], lengths: Lengths | None, setting: Setting
+) -> None:
     """Read, score what is missing, judge, keep and print."""
     from wholetext.cli.meta_tables import render
-    from wholetext.meta.field import read_field
     from wholetext.meta.presets import preset, run_tasks, tasks_for
     from wholetext.meta.ranking import inter_correlation
-    from wholetext.meta.scored import gather, labels
     from wholetext.meta.store import Meta, notes_of, write_meta
 
-    chosen = preset(wanted.preset) if wanted.preset else None
-    tasks = tasks_for(wanted.levels, [*wanted.tasks, *(chosen.tasks if chosen else ())])
-    tasks = tasks or tasks_for(("sys", "seg"), ())
-    parts: list[Gathered] = []
-    for name in langs or [""]:
-        where = read_field(evalset, name or None, setting.choice)
-        more = [label for label in labels(where) if wanted.stored and label not in wanted.metrics]
-        parts.append(gather(where, [*wanted.metrics, *more], setting.scoring, wanted.allow_missing))
+    what, wanted = asked
+    chosen = preset(what.preset) if what.preset else None
+    tasks = tasks_for(what.levels, [*what.tasks, *(chosen.tasks if chosen else ())], what.averaging)
+    tasks = tasks or tasks_for(("sys", "seg"), (), what.averaging)
+    parts = gathered(evalset, langs, what, wanted, setting)
     pooled = chosen.pooled if chosen else "sys:accuracy" in map(str, tasks)
-    table = run_tasks(parts, tasks, pooled, setting.testing)
-    between = [(part.field.name, level, *inter_correlation(part, level)) for part in parts if wanted.between
+    table = run_tasks(parts, tasks, pooled, setting.testing, what.averaging)
+    between = [(part.field.name, level, *inter_correlation(part, level)) for part in parts if what.between
                for level in dict.fromkeys(task.level for task in tasks)]
-    curves = {part.field.name: _curves(part, wanted.metrics, lengths, setting) for part in parts} if lengths else {}
+    curves = {part.field.name: _curves(part, wanted.names, lengths, setting) for part in parts} if lengths else {}
     found = Meta(tuple(parts), table, setting.testing.alpha, tuple(between), curves, notes_of(parts))
     if setting.out is not None:
         write_meta(setting.out, found)
     render(found, setting.format)
+
+
+def gathered(evalset: Path, langs: list[str], what: Asked, wanted: Wanted, setting: Setting) -> list[Gathered]:
+    """Metrics and human scores of every language pair; with a year's tasks, what its official table is made of."""
+    from wholetext.io.evalset import pairs
+    from wholetext.meta.conventions import judges_humans, known_set
+    from wholetext.meta.field import read_field
+    from wholetext.meta.presets import official_langs
+    from wholetext.meta.scored import gather
+
+    choice = setting.choice
+    if what.preset:
+        known = choice.test_set or known_set(evalset.resolve().name)
+        langs = langs or official_langs(what.preset, known, pairs(evalset))
+        everything = wanted.stored or bool(wanted.files)
+        wanted = replace(wanted, primary=what.primary is not False, stored=everything,
+                         missing="zero" if wanted.missing == "error" else wanted.missing)
+    parts: list[Gathered] = []
+    for name in langs or [""]:
+        where = read_field(evalset, name or None, choice)
+        if what.preset and what.human is None and judges_humans(where.test_set, where.langs):
+            where = read_field(evalset, name, replace(choice, human=True))
+        parts.append(gather(where, wanted, setting.scoring))
+    return parts
 
 
 def _curves(part: Gathered, metrics: tuple[str, ...], lengths: Lengths, setting: Setting) -> list[Point]:
@@ -186,5 +258,21 @@ def read_lengths(text: str) -> tuple[int, ...]:
         except ValueError:
             found.append(0)
     if not found or min(found) < 1:
-        raise InputError(f"{text!r} are no paragraph lengths", next="write --k 1..10 or --k 1,5,10")
+        raise InputError(f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10")
     return tuple(dict.fromkeys(found))
+
+
+def read_weights(given: Sequence[str]) -> dict[str, float]:
+    """``seg:acc_eq=2`` … → task → weight."""
+    from wholetext.errors import InputError
+
+    found: dict[str, float] = {}
+    for text in given:
+        task, equals, number = text.rpartition("=")
+        try:
+            found[task] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not 0 <= found[task] < float("inf"):
+            raise InputError(f"invalid weight {text!r}", next="write --weight seg:acc_eq=2")
+    return found

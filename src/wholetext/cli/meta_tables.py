@@ -54,7 +54,7 @@ def metric_order(meta: Meta) -> list[str]:
 
 
 def cells(result: TaskResult, names: Sequence[str]) -> list[str]:
-    """``rank value`` of every metric (with its interval), – where the task lacks it."""
+    """``rank value`` of every metric, its interval, and p that the column's best metric is better; – where unknown."""
     out = []
     for name in names:
         if name not in result.metrics:
@@ -63,9 +63,16 @@ def cells(result: TaskResult, names: Sequence[str]) -> list[str]:
         i = result.metrics.index(name)
         known = result.low and not math.isnan(result.low[i])
         bounds = f" [{number(result.low[i])}, {number(result.high[i])}]" if known else ""
-        rank = f"{result.ranks[i]} " if result.draws else ""
-        out.append(f"{rank}{number(result.value(name))}{bounds}")
+        out.append(f"{_rank(result.ranks[i])} {number(result.value(name))}{bounds}{_p(result.p_best(name))}")
     return out
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)
+
+
+def _p(p: float) -> str:
+    return "" if math.isnan(p) else " p<.001" if p < 0.001 else f" p={p:.3f}".replace("0.", ".", 1)
 
 
 def _span(values: Sequence[float], places: int = 3) -> str:
@@ -83,7 +90,7 @@ def _print(meta: Meta) -> None:
 
     results, names = meta.table.results, metric_order(meta)
     wide = Console()
-    console = wide if wide.is_terminal else Console(width=max(100, 26 * (len(results) + 2)))
+    console = wide if wide.is_terminal else Console(width=max(100, 34 * (len(results) + 2)))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("metric", no_wrap=True)
     average = meta.table.average
@@ -114,7 +121,8 @@ def _averages(meta: Meta, name: str) -> list[str]:
     if average is None or name not in average.metrics:
         return ["–", "–"]
     i = average.metrics.index(name)
-    return [f"{average.ranks[i]} {number(average.values[i])}", number(average.mean_ranks[i], 2)]
+    value = f"{_rank(average.ranks[i])} {number(average.values[i])}{_p(float(average.p[0, i]))}"
+    return [value, number(average.mean_ranks[i], 2)]
 
 
 def _explanations(meta: Meta) -> list[str]:
@@ -123,13 +131,23 @@ def _explanations(meta: Meta) -> list[str]:
     if first.draws:
         lines.append("The first number is the rank cluster: a metric opens a new one when some metric above it in the "
                      f"same cluster is better at p ≤ {meta.alpha} ({first.draws} draws: PERM-BOTH, pairs test for "
-                     "calibrated ties).")
+                     "calibrated ties). p is that of the column's best metric being better.")
+    else:
+        lines.append("Ranks are unknown (–): nothing was tested.")
     if meta.table.average:
-        lines.append("Averages are over all columns, each rescaled to 0-1.")
+        lines.append("Averages are over all columns, each rescaled to 0-1, with the weights "
+                     f"{' '.join(f'{weight:.3g}' for weight in meta.table.average.weights)}.")
+    measure = first.task.measure
+    if measure.micro or measure.nan_as_zero:
+        rules = ["rows weigh by their number of scores"] * measure.micro
+        rules += ["undefined rows count as 0"] * measure.nan_as_zero
+        lines.append(f"Where rows are averaged, {' and '.join(rules)}.")
     for part in meta.parts:
         where = part.field
         out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "nobody"
-        lines.append(f"{where.name}: gold {where.gold_name}, reference {', '.join(where.refs) or 'none'}, "
+        gold = where.gold_name if where.gold_at("sys") == where.gold_name else (
+            f"{where.gold_name} ({where.gold_at('sys')} of systems)")
+        lines.append(f"{where.name}: gold {gold}, reference {', '.join(where.refs) or 'none'}, "
                      f"{len(where.systems)} systems, left out: {out}.")
         lines += [f"  {m.name}  {m.source}" for m in part.metrics if m.source != "file"]
     for where_name, level, names, table in meta.between:
@@ -157,14 +175,15 @@ def _curve(points: Sequence[Point]) -> list[list[str]]:
 
 
 def _tsv(meta: Meta) -> list[list[str]]:
-    head = "task where gold metric value low high rank pairs chance epsilon systems"
+    head = "task where gold metric value low high rank pairs chance epsilon systems p_best"
     rows = [head.split()]
     for result in meta.table.results:
         for i, (name, one) in enumerate(zip(result.metrics, result.estimates)):
             bounds = [repr(result.low[i]), repr(result.high[i])] if result.low else ["", ""]
             rows.append([str(result.task), result.where, result.gold, name, repr(one.value), *bounds,
-                         str(result.ranks[i]), str(one.pairs), repr(one.chance),
-                         "" if one.epsilon is None else repr(one.epsilon), str(result.systems)])
+                         "" if result.ranks[i] is None else str(result.ranks[i]), str(one.pairs), repr(one.chance),
+                         "" if one.epsilon is None else repr(one.epsilon), str(result.systems),
+                         "" if math.isnan(result.p_best(name)) else repr(result.p_best(name))])
     for where, points in meta.curves.items():
         rows += [[], ["where", *CURVE], *([where, *row] for row in _curve(points))]
     return rows
@@ -201,6 +220,6 @@ def _latex_curve(points: Sequence[Point]) -> list[str]:
     return [r"\begin{tabular}{rllrrrrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
 
 
-def _latex_cell(rank: int, value: float) -> str:
-    text = number(value).replace("–", "--")
-    return rf"\textbf{{{rank}}} & \textbf{{{text}}}" if rank == 1 else f"{rank} & {text}"
+def _latex_cell(rank: int | None, value: float) -> str:
+    text, shown = number(value).replace("–", "--"), _rank(rank).replace("–", "--")
+    return rf"\textbf{{{shown}}} & \textbf{{{text}}}" if rank == 1 else f"{shown} & {text}"

@@ -82,7 +82,7 @@ class TaskResult:
     gold: str
     metrics: tuple[str, ...]
     estimates: tuple[Estimate, ...]
-    ranks: tuple[int, ...]
+    ranks: tuple[int | None, ...]  # rank clusters; None where nothing was tested
     p: FloatArray  # (metrics, metrics): p that the row's metric is better than the column's
     null: FloatArray  # (draws, pairs) as in Comparisons
     draws: int
@@ -92,8 +92,12 @@ class TaskResult:
     low: tuple[float, ...] = ()  # bounds of 95 % intervals, where they were asked for
     high: tuple[float, ...] = ()
 
-    def rank(self, metric: str) -> int:
+    def rank(self, metric: str) -> int | None:
         return self.ranks[self.metrics.index(metric)]
+
+    def p_best(self, metric: str) -> float:
+        """p that the first metric of the list agrees better than this one; NaN for itself, or where not tested."""
+        return float(self.p[0, self.metrics.index(metric)])
 
     def value(self, metric: str) -> float:
         return self.estimates[self.metrics.index(metric)].value
@@ -108,9 +112,11 @@ class Significance:
     alpha: float = 0.05
     block: int = 0
     interval: Unit | None = None  # resample documents, systems or both for intervals; None: no intervals
+    stop_below: float = 0.02  # with ``block``: p-values at which a pair is settled early
+    stop_above: float = 0.5
 
     def plan(self) -> Draws:
-        return Draws(self.draws, self.seed, self.block)
+        return Draws(self.draws, self.seed, self.block, self.stop_below, self.stop_above)
 
 
 def run_task(gathered: Gathered, task: Task, testing: Significance | None = None) -> TaskResult:
@@ -140,7 +146,7 @@ def run_task(gathered: Gathered, task: Task, testing: Significance | None = None
     if testing.interval is not None:
         bounds = intervals(gathered, result, testing)
         result = replace(result, low=bounds[0], high=bounds[1])
-    return replace(result, where=where.name, gold=where.gold_name)
+    return replace(result, where=where.name, gold=where.gold_at(level))
 
 
 def intervals(
@@ -195,7 +201,7 @@ def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task,
     stack = stack[order]
     found, test = _compare(gold, stack, task.measure, testing)
     tested = test != "none"
-    ranks = cluster_ranks(found.p, testing.alpha) if tested else list(range(1, len(names) + 1))
+    ranks = cluster_ranks(found.p, testing.alpha) if tested else [None] * len(names)
     known = ~np.isnan(gold)
     items = known.all(axis=0) if task.measure.statistic == "spa" else known.any(axis=0)
     return TaskResult(
@@ -246,6 +252,6 @@ def pooled_accuracy_task(parts: Sequence[Gathered], testing: Significance | None
     task = Task("sys", Measure("accuracy", "system"))  # rows are language pairs
     result = judge(gold, stack[usable], [names[k] for k in usable], task, testing)
     where = " + ".join(part.field.name for part in parts)
-    golds = ", ".join(dict.fromkeys(part.field.gold_name for part in parts))
+    golds = ", ".join(dict.fromkeys(part.field.gold_at("sys") for part in parts))
     return replace(result, task=Task("sys", Measure("accuracy")), where=where, gold=golds,
                    systems=int((~np.isnan(gold)).sum()), items=1)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -11,12 +12,12 @@ import numpy as np
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io import evalset
-from wholetext.io.scores import human_names, human_scores
+from wholetext.io.scores import human_names, human_scores, metric_names, split_label
 from wholetext.io.segments import Run
-from wholetext.meta.conventions import is_human, outliers, standard_gold, standard_reference
+from wholetext.meta import conventions
 from wholetext.stats.accuracy import system_means
 from wholetext.stats.correlation import BoolArray
-from wholetext.types import FloatArray, IntArray
+from wholetext.types import FloatArray, IntArray, Judgments
 
 Level = Literal["sys", "domain", "doc", "seg"]
 
@@ -33,6 +34,14 @@ class Choice:
     domains: tuple[str, ...] = ()  # only segments of these domains
     systems: tuple[str, ...] = ()  # only these systems
     all_segments: bool = False  # system scores of metrics over all segments, not only over judged documents' ones
+    test_set: str = ""  # whose conventions apply; by the folder's name or content where not given
+    sample: int = 0  # judge a random sample of so many judged documents; 0: all of them
+    seed: int | None = 12345  # of the sample
+
+    @property
+    def partial(self) -> bool:
+        """Whether a part of the test set is judged, so that stored scores of the whole set do not apply."""
+        return bool(self.domains or self.sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +55,13 @@ class Field:
     systems: tuple[str, ...]
     left_out: dict[str, str]  # system → why it does not take part
     runs: tuple[Run, ...]  # documents as stretches of segments
-    kept: BoolArray  # (segments,) those of the chosen domains
-    seg: FloatArray | None  # (systems, segments), NaN outside the chosen domains
+    kept: BoolArray  # (segments,) those of the chosen domains and sampled documents
+    seg: FloatArray | None  # (systems, segments), NaN where not judged or not kept
     other: dict[str, FloatArray] = field(default_factory=dict)  # level → scores, where no segment scores are given
     choice: Choice = field(default_factory=Choice)
+    test_set: str = ""  # the WMT test set whose conventions apply
+    system_gold: str = ""  # name of the human scores of systems, where it is another
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -69,6 +81,20 @@ class Field:
     def judged(self) -> BoolArray:
         """(segments,) judged for at least one system."""
         return self.kept if self.seg is None else np.asarray(~np.isnan(self.seg).all(axis=0))
+
+    @property
+    def partly_judged(self) -> bool:
+        """Whether some document of some system was judged in part only."""
+        if self.seg is None:
+            return False
+        known = ~np.isnan(self.seg)
+        starts = [run.start for run in self.runs]
+        count = np.add.reduceat(known, starts, axis=1, dtype=np.int64)  # (systems, documents)
+        return bool(((count > 0) & (count < np.diff([*starts, known.shape[1]]))).any())
+
+    def gold_at(self, level: Level) -> str:
+        """The name of the human scores at a level."""
+        return self.system_gold if level == "sys" and self.system_gold else self.gold_name
 
     def gold(self, level: Level) -> FloatArray:
         """(systems, items) at a level: as given, or means of the judged segments."""
@@ -97,40 +123,97 @@ class Field:
 def read_field(folder: str | Path, langs: str | None, choice: Choice) -> Field:
     """Settle who takes part: outputs less references, human ones and outliers, with at least one human score."""
     root, lp = Path(folder), evalset.language_pair(folder, langs)
+    runs = evalset.documents(root, lp)
+    test_set, notes = _test_set(root, lp, runs, choice)
     gold = _gold_name(root, lp, choice.gold)
     there = evalset.references(root, lp)
-    refs = choice.refs if choice.refs is not None else _default_refs(root.name, lp, there)
-    unknown = [name for name in refs if there and name not in there]
-    if unknown:
-        raise InputError(f"there is no reference {unknown[0]!r}", where=f"{root} {lp}",
-                         next=f"there are {', '.join(there)}")
-    levels = {level: human_scores(root, lp, name, level) for name, level in human_names(root, lp) if name == gold}
-    judged: dict[str, bool] = {}
-    for found in levels.values():
-        for i, system in enumerate(found.systems):
-            judged[system] = judged.get(system, False) or bool((~np.isnan(found.values[i])).any())
-    systems, left_out = _take_part(judged, there, refs, (root.name, lp), choice)
-    runs = evalset.documents(root, lp)
+    refs = _references(choice, there, (test_set, lp), f"{root} {lp}")
+    names = human_names(root, lp)
+    sys_names = [name for name, level in names if level == "sys"]
+    of_systems = gold if choice.gold else conventions.system_gold(test_set, gold, sys_names)
+    levels = {level: human_scores(root, lp, name, level) for name, level in names
+              if name == (of_systems if level == "sys" else gold)}
+    systems, left_out = _take_part(_judged(levels.values()), there, refs, (test_set, lp, root.name), choice)
+    scores: dict[str, FloatArray] = {level: _rows(found, systems) for level, found in levels.items()}
     kept = _domains(runs, choice.domains, f"{root} {lp}")
-    scores: dict[str, FloatArray] = {}
-    for level, found in levels.items():
-        place = {system: i for i, system in enumerate(found.systems)}
-        empty = np.full(found.values.shape[1], np.nan)
-        scores[level] = np.stack([found.values[place[s]] if s in place else empty for s in systems])
     seg = scores.pop("seg", None)
+    if choice.sample:
+        kept, more = _sampled(runs, kept, seg, choice)
+        notes += more
     if seg is not None:
         seg = np.where(kept, seg, np.nan)
         scores.pop("doc", None)  # the means of segments are exact, document files are rounded
         scores.pop("domain", None)
-    if choice.domains or (seg is not None and np.isnan(scores.get("sys", np.zeros(1))).any()):
+    if choice.partial or (seg is not None and np.isnan(scores.get("sys", np.zeros(1))).any()):
         scores.pop("sys", None)  # a score of all domains is not one of these
-    return Field(root, lp, gold, tuple(refs), systems, left_out, runs, kept, seg, scores, choice)
+        of_systems = gold
+    return Field(root, lp, gold, refs, systems, left_out, runs, kept, seg, scores, choice, test_set,
+                 of_systems, tuple(notes))
+
+
+def _test_set(root: Path, lp: str, runs: tuple[Run, ...], choice: Choice) -> tuple[str, list[str]]:
+    """Whose conventions apply: as asked, by the folder's name, or by what is in it; with a note unless by its name."""
+    if choice.test_set:
+        return conventions.checked_set(choice.test_set), []
+    if found := conventions.known_set(root.resolve().name):
+        return found, []
+    metrics = [split_label(label)[0] for label, _ in metric_names(root, lp)]
+    judged = [name for one in human_names(root, lp) if one[1] == "sys" for name in human_scores(root, lp, *one).systems]
+    found = conventions.recognised([*evalset.systems(root, lp), *judged], metrics, [run.doc for run in runs])
+    if found:
+        return found, [f"{root.name} {lp} is taken for {found} by its systems and metrics (--test-set says another)"]
+    return "", [f"{root.name} is not the name of a WMT test set: no standard reference, outliers or primary "
+                "submissions apply (--test-set names the set if the folder was renamed)"]
+
+
+def _references(choice: Choice, there: tuple[str, ...], where: tuple[str, str], place: str) -> tuple[str, ...]:
+    """References by name, ``A`` for ``refA``; the standard one where none is asked for."""
+    if choice.refs is None:
+        standard = conventions.standard_reference(*where, there)
+        return () if standard is None else (standard,)
+    refs = tuple(f"ref{name}" if name not in there and f"ref{name}" in there else name for name in choice.refs)
+    unknown = [name for name in refs if there and name not in there]
+    if unknown:
+        raise InputError(f"there is no reference {unknown[0]!r}", where=place, next=f"there are {', '.join(there)}")
+    return refs
+
+
+def _judged(levels: Iterable[Judgments]) -> dict[str, bool]:
+    """system → whether it has any human score."""
+    judged: dict[str, bool] = {}
+    for found in levels:
+        for i, system in enumerate(found.systems):
+            judged[system] = judged.get(system, False) or bool((~np.isnan(found.values[i])).any())
+    return judged
+
+
+def _rows(found: Judgments, systems: tuple[str, ...]) -> FloatArray:
+    place = {system: i for i, system in enumerate(found.systems)}
+    empty = np.full(found.values.shape[1], np.nan)
+    return np.stack([found.values[place[s]] if s in place else empty for s in systems])
+
+
+def _sampled(
+    runs: tuple[Run, ...], kept: BoolArray, seg: FloatArray | None, choice: Choice
+) -> tuple[BoolArray, list[str]]:
+    """The segments of a random sample of the judged documents."""
+    if seg is None:
+        raise InputError("documents can only be sampled where segments were judged", next="leave out --sample")
+    known = kept & ~np.isnan(seg).all(axis=0)
+    judged = [i for i, run in enumerate(runs) if known[run.start : run.stop].any()]
+    if choice.sample >= len(judged):
+        return kept, [f"there are {len(judged)} judged documents, so a sample of {choice.sample} is all of them"]
+    drawn = np.random.default_rng(choice.seed).choice(judged, choice.sample, replace=False)
+    mask = np.zeros_like(kept)
+    for i in drawn:
+        mask[runs[i].start : runs[i].stop] = True
+    return kept & mask, [f"a sample of {choice.sample} of {len(judged)} judged documents (seed {choice.seed})"]
 
 
 def _gold_name(root: Path, lp: str, wanted: str | None) -> str:
     names = list(dict.fromkeys(name for name, _ in human_names(root, lp)))
     if wanted is None:
-        chosen = standard_gold(names)
+        chosen = conventions.standard_gold(names)
         if chosen is None:
             raise InputError(f"there are no human scores for {lp}", where=str(root / "human-scores"))
         return chosen
@@ -140,22 +223,19 @@ def _gold_name(root: Path, lp: str, wanted: str | None) -> str:
     return wanted
 
 
-def _default_refs(test_set: str, lp: str, there: tuple[str, ...]) -> tuple[str, ...]:
-    chosen = standard_reference(test_set, lp, there)
-    return () if chosen is None else (chosen,)
-
-
 def _take_part(
-    judged: dict[str, bool], references: tuple[str, ...], refs: tuple[str, ...], where: tuple[str, str], choice: Choice
+    judged: dict[str, bool], references: tuple[str, ...], refs: tuple[str, ...], where: tuple[str, str, str],
+    choice: Choice,
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    far = outliers(*where)
+    test_set, lp, folder = where
+    far = conventions.outliers(test_set, lp)
     left_out: dict[str, str] = {}
     for system, any_score in judged.items():
         if system in refs:
             left_out[system] = "the metrics' reference"
         elif system in choice.close_refs:
             left_out[system] = "close to the metrics' reference"
-        elif not choice.human and is_human(system, references):
+        elif not choice.human and conventions.is_human(system, references):
             left_out[system] = "human"
         elif not choice.outliers and system in far:
             left_out[system] = "outlier"
@@ -165,11 +245,11 @@ def _take_part(
             left_out[system] = "not asked for"
     unknown = [system for system in choice.systems if system not in judged]
     if unknown:
-        raise InputError(f"nobody judged a system {unknown[0]!r}", where=" ".join(where),
+        raise InputError(f"nobody judged a system {unknown[0]!r}", where=f"{folder} {lp}",
                          next=did_you_mean(unknown[0], list(judged)) or f"judged were {', '.join(judged)}")
     systems = tuple(sorted(system for system in judged if system not in left_out))
     if len(systems) < 2:
-        raise InputError(f"{len(systems)} systems are left, two are needed", where=" ".join(where),
+        raise InputError(f"{len(systems)} systems are left, two are needed", where=f"{folder} {lp}",
                          next="; ".join(f"{name}: {why}" for name, why in left_out.items()))
     return systems, left_out
 

@@ -25,8 +25,8 @@ class Average:
 
     metrics: tuple[str, ...]
     values: tuple[float, ...]
-    mean_ranks: tuple[float, ...]
-    ranks: tuple[int, ...]  # clusters by the test of the averaged difference
+    mean_ranks: tuple[float, ...]  # NaN where some task was not tested
+    ranks: tuple[int | None, ...]  # clusters by the test of the averaged difference; None where not tested
     p: FloatArray  # (metrics, metrics), upper triangle
     weights: tuple[float, ...]  # of the tasks
 
@@ -64,16 +64,17 @@ def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha:
     if not common:
         raise InputError("no metric takes part in every task")
     values = {name: sum(w * _unit(r, r.value(name)) for w, r in zip(parts, results)) for name in common}
-    ranks = {name: sum(w * r.rank(name) for w, r in zip(parts, results)) for name in common}
+    ranks = {name: sum(w * float(r.rank(name) or np.nan) for w, r in zip(parts, results)) for name in common}
     order = sorted(common, key=lambda name: (-values[name], name))
     p = np.full((len(order), len(order)), np.nan)
-    if all(result.draws for result in results):
+    tested = all(result.draws for result in results)
+    if tested:
         for i, one in enumerate(order):
             for j in range(i + 1, len(order)):
                 null = _averaged_draws(results, parts, one, order[j])
                 p[i, j] = float((null >= values[one] - values[order[j]] - 1e-12).mean())
     return Average(tuple(order), tuple(values[n] for n in order), tuple(ranks[n] for n in order),
-                   tuple(cluster_ranks(p, alpha)), p, tuple(parts.tolist()))
+                   tuple(cluster_ranks(p, alpha)) if tested else (None,) * len(order), p, tuple(parts.tolist()))
 
 
 def _unit(result: TaskResult, value: float) -> float:

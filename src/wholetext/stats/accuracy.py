@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.stats.correlation import both_known
+from wholetext.stats.correlation import BoolArray, both_known
 from wholetext.stats.pairs import count_pairs, pair_positions
 from wholetext.types import FloatArray, IntArray
 
@@ -79,13 +79,35 @@ def pairwise_p(scores: FloatArray, masks: FloatArray, dtype: type[np.floating] =
 
     ``masks`` is (draws, segments) of +1 and -1: which segments keep their order in a draw.
     """
-    values = scores.astype(dtype)
-    null = masks.astype(dtype) @ values.T  # (draws, systems)
-    observed = values.sum(axis=1)
-    first, second = pair_positions(len(values))
-    # rounding must not decide between a null difference and an equal observed one
-    slack = 1e-12 * np.abs(values).sum(axis=1).max(initial=0.0) if dtype is np.float64 else 0.0
-    return np.asarray((null[:, first] - null[:, second] >= (observed[first] - observed[second]) - slack).mean(axis=0))
+    return _Drawn(scores, masks, dtype).p
+
+
+class _Drawn:
+    """Drawn and observed differences between the totals of every two systems."""
+
+    def __init__(self, scores: FloatArray, masks: FloatArray, dtype: type[np.floating] = np.float64) -> None:
+        values = scores.astype(dtype)
+        self.null = masks.astype(dtype) @ values.T  # (draws, systems)
+        observed = values.sum(axis=1)
+        self.first, self.second = pair_positions(len(values))
+        self.gap = observed[self.first] - observed[self.second]  # (pairs,)
+        # rounding must not decide between a null difference and an equal observed one
+        self.slack = 1e-12 * np.abs(values).sum(axis=1).max(initial=0.0) if dtype is np.float64 else 0.0
+
+    @property
+    def p(self) -> FloatArray:
+        """(pairs,) share of draws that reach the observed difference."""
+        return np.asarray((self.null[:, self.first] - self.null[:, self.second] >= self.gap - self.slack).mean(axis=0))
+
+    @property
+    def tied(self) -> BoolArray:
+        """(pairs,) whether the two totals are equal."""
+        return np.asarray(np.abs(self.gap) <= self.slack)
+
+    def halved(self, pairs: BoolArray) -> FloatArray:
+        """p of these pairs with draws equal to the observed difference counting half: p of the reverse is 1 - p."""
+        drawn = self.null[:, self.first[pairs]] - self.null[:, self.second[pairs]] - self.gap[pairs]
+        return np.asarray(((drawn > self.slack) + 0.5 * (np.abs(drawn) <= self.slack)).mean(axis=0))
 
 
 def soft_masks(segments: int, draws: int = 1000, seed: int = _SEED) -> FloatArray:
@@ -105,11 +127,15 @@ def soft_accuracy(
     """(systems, segments) twice → soft pairwise accuracy, pairs of systems, and the chance level.
 
     1 - mean |p_gold - p_metric| over pairs of systems. A metric that knows nothing has uniform p: E|p - U| = p² - p +
-    1/2.
+    1/2. Where gold or the metric ties two systems, draws equal to the observed difference count half, so that a tie is
+    p = 1/2 whichever system comes first; the reference implementation gives 1 to the one that happens to be first.
     """
     kept = judged_everywhere(gold, metric)
     masks = soft_masks(int(kept.sum()), draws, seed)
-    human, machine = pairwise_p(gold[:, kept], masks), pairwise_p(metric[:, kept], masks)
+    drawn = [_Drawn(scores[:, kept], masks) for scores in (gold, metric)]
+    tied = drawn[0].tied | drawn[1].tied
+    human, machine = (one.p for one in drawn)
+    human[tied], machine[tied] = (one.halved(tied) for one in drawn)
     if not len(human) or not kept.any():
         return float("nan"), 0, float("nan")
     chance = 1 - float((human**2 - human + 0.5).mean())

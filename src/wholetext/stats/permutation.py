@@ -75,7 +75,8 @@ def _hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Hybrids
     name, short = measure.statistic, gold.shape[1] <= SHORT
     if name in ("pearson", "pdp") and not measure.micro and not measure.nan_as_zero:
         return PearsonHybrids(gold, metrics, pooled=name == "pdp")
-    if name in ("kendall", "acc_eq0", "tau23_0", "accuracy", "darr") and short and not measure.micro:
+    paired = name in ("kendall", "acc_eq0", "tau23_0", "accuracy", "darr") and short and not measure.micro
+    if paired and not (name == "kendall" and measure.nan_as_zero):
         return pair_hybrids(gold, metrics, measure)
     if name not in ROW_STATISTICS or (name == "accuracy" and len(gold) > 1):
         raise ValueError(f"no permutation test for {name} with rows of {gold.shape[1]} scores")

@@ -76,10 +76,10 @@ class _Sums:
 
 
 def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray:
-    """p that the first system is better; 1 where no segment differs, as every draw then equals the observed 0."""
+    """p that the first system is better; 1/2 where no segment differs: a tie."""
     spread = np.sqrt(np.maximum(squares, 0.0), dtype=np.float64)
     flat = spread < 1e-6
-    return np.where(flat, 1.0, ndtr(-total / np.where(flat, 1.0, spread)))
+    return np.where(flat, 0.5, ndtr(-total / np.where(flat, 1.0, spread)))
 
 
 def compare_soft(gold: FloatArray, metrics: FloatArray, draws: Draws | None = None) -> Comparisons:
