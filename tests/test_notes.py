@@ -77,11 +77,12 @@ def test_notes_survive_the_run_folder(talkative: None, tmp_path: Path) -> None:
         {s: one.notes for s, one in results["talkative"].items()}
 
 
-def test_segments_in_no_window_are_told(tmp_path: Path) -> None:
-    found = wt.evaluate(CORPUS, [GOOD, POOR], ["slide(size=2,step=2):chrf"], Options(cache=False))
-    assert found["slide(size=2,step=2):chrf"]["poor"].notes == (
-        "text that fills no window is not scored (2 of 10 segments)",)
-    assert "slide(size=2,step=2):chrf: text that fills no window is not scored (2 of 10 segments)" in found.warnings
+def test_segments_in_no_window_are_told() -> None:
+    spec = "slide(size=2,step=2):chrf"
+    found = wt.evaluate(CORPUS, [GOOD, POOR], [spec], Options(cache=False))
+    (note,) = found[spec]["poor"].notes
+    assert note == "text that fills no window is not scored; partial=include scores it (2 of 10 segments)"
+    assert f"{spec}: {note}" in found.warnings
 
 
 def test_a_view_that_cannot_change_a_metric_is_told(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from wholetext.engine import Engine
 from wholetext.errors import InputError, MetricError, WholetextWarning
 from wholetext.io import from_texts
 from wholetext.jobs import Job, check, corpus_hash, job, references, refuse_losses, salt_of, signature
-from wholetext.notes import BLIND, merged
+from wholetext.notes import BLIND
 from wholetext.registry import metric_class, metric_names, scorer
 from wholetext.results import Results, read_run
 from wholetext.text import degenerate
@@ -118,7 +118,7 @@ def _evaluate(
     finally:
         if cache:
             cache.close()
-    notes = merged({spec: {system: one.remarks for system, one in by.items()} for spec, by in scores.items()})
+    notes = Results(corpus, tuple(outputs), scores).notes
     found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
     suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(
@@ -288,7 +288,7 @@ def _scores(
         higher_is_better=metric.higher_is_better, range=metric.range,
         signature=signature(work, rows, (lost > 0).sum(axis=0), mark),
         details=tuple(part.details) if any(d is not None for d in part.details) else (),
-        lost=lost, stated=stated, reduce_docs=metric.reduce_docs,
+        lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
     )
 
 

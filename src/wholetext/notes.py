@@ -13,7 +13,7 @@ from wholetext.rows import FloatArray, IntArray, Rows
 
 CUT = "scored text was cut to fit the model"
 CONTEXT_CUT = "context was cut to fit the model"
-DROPPED = "text that fills no window is not scored"
+DROPPED = "text that fills no window is not scored; partial=include scores it"
 UNDEFINED = "the score is undefined and left out of the averages"
 BLIND = "the metric reads no context: its scores are those of the sentence view"
 _UNITS = {"whole": "documents", "slide": "windows", "paragraph": "paragraphs"}  # what a row of a view is; else segments

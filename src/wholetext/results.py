@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import RunError, did_you_mean
+from wholetext.notes import merged
 from wholetext.output_folder import Kind, changing, check, current, locked, sha256
 from wholetext.parsing import read_json
 from wholetext.run_schema import (
@@ -45,8 +46,16 @@ class Results:
     warnings: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
     flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # system → suspicious texts
+    comparison: Mapping[str, Any] = field(default_factory=dict)  # how systems were told apart, as stats.stored has it
     environment: Mapping[str, str] = field(default_factory=dict)  # device, and versions of what computes
     spell: Callable[[str], str] = field(default=str, repr=False)  # a spec however written → as ``scores`` has it
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Everything to read with the scores: the warnings of the run, and what its scores say of themselves."""
+        of_scores = merged({spec: {system: one.remarks for system, one in by_system.items()}
+                            for spec, by_system in self.scores.items()})
+        return tuple(dict.fromkeys((*self.warnings, *of_scores)))
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -122,7 +131,7 @@ def _write_files(results: Results, fresh: Path) -> None:
     head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
             "documents": len(results.corpus),
             "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
-            "flags": results.flags, "environment": dict(results.environment),
+            "flags": results.flags, "comparison": results.comparison, "environment": dict(results.environment),
             "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())}}
     (fresh / "run.json").write_text(seal(head), "utf-8")
 
@@ -147,7 +156,7 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
         raise RunError(f"the run folder cannot be read ({fault.strerror or fault})",
                        where=str(fault.filename or folder), next="check its permissions and the disk") from None
     return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"],
-                   head.get("environment", {}))
+                   head.get("comparison", {}), head.get("environment", {}))
 
 
 class _Files:
@@ -206,6 +215,7 @@ def _read_metric(
             reduce_docs=metric.reduce if as_corpus else metric.reduce_docs, outputs=tuple(entry["outputs"]),
             higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
             signature=Signature(entry["signatures"][j]), lost=lost, stated=tuple(entry.get("notes", ())),
+            decimals=metric.decimals,
         )
     if entry["details"]:
         place = Place(str(files.folder / f"details{i}.json"))

@@ -62,6 +62,7 @@ def check_head(head: Any, place: Place) -> dict[str, Any]:
                    > 0, f"the systems of {entry['spec']} are not those of the run")
         place.need(_strings(entry.get("notes", [])), f"the notes of {entry['spec']} are not a list of texts")
         place.need(len(entry["signatures"]) == len(entry["systems"]), f"{entry['spec']} has not one signature a system")
+    place.need(isinstance(head.get("comparison", {}), dict), "the comparison has the wrong type")
     specs = [entry["spec"] for entry in head["metrics"]]
     place.need(len(set(specs)) == len(specs), "a metric is there twice")
     return dict(head)
@@ -101,6 +102,8 @@ def check_details(details: Any, sizes: Sequence[int], place: Place) -> list[list
     for one, size in zip(details, sizes):
         place.need(isinstance(one, list) and len(one) in (0, size), "it has not one entry a row")
         place.need(all(fact is None or isinstance(fact, dict) for fact in one), "an entry is not an object")
+        place.need(all(_strings(fact.get(key, [])) for fact in one if fact for key in ("notes", "said")),
+                   "notes are not a list of texts")
     return list(details)
 
 

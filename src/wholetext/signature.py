@@ -52,7 +52,8 @@ class Signature(Mapping[str, str]):
         head += [f"{model}#{self['revision'][:8]}" if self.get("revision") else model] if model else []
         head += [f"refs:{_number(self['refs'])}"] if "refs" in self else []
         tail = [f"v:{self.get('wholetext', '')}", f"#{self.hash}"]
-        rest = [f"{key.removeprefix('view.')}:{value}" for key, value in self.items() if key not in _LEFT_OUT]
+        keys = sorted((key for key in self if key not in _LEFT_OUT), key="view.joiner".__eq__)  # rarely of interest
+        rest = [f"{key.removeprefix('view.')}:{self[key]}" for key in keys]
         room = _ROOM - len("|".join([*head, "…", *tail]))
         shown = []
         for part in rest:

@@ -159,6 +159,14 @@ class Scores:
     lost: IntArray | None = None  # (rows, 2) context and scored tokens that did not fit the model
     stated: tuple[str, ...] = ()  # what the metric states about itself; ``notes`` has it too
     reduce_docs: Callable[[FloatArray], FloatArray] | None = None  # totals of documents; ``reduce`` where None
+    decimals: int | None = None  # of a printed score; by the range unless given
+
+    @property
+    def places(self) -> int:
+        """Decimals of a printed score: two on scales such as 0–100, else four; never by the scores at hand."""
+        if self.decimals is not None:
+            return self.decimals
+        return 2 if any(10 <= abs(bound) < np.inf for bound in self.range) else 4
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -318,6 +326,7 @@ class Metric:
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
     outputs: tuple[str, ...] = ("score",)  # the first is the score
+    decimals: int | None = None  # of a printed score: two where the range ends at 10 or more, else four, unless given
     cacheable: bool = True  # False where a row's statistics depend on which other rows are measured with it
 
     def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:

@@ -28,7 +28,7 @@ TURN = """async (at) => {
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("large") / "report.html"
-    write_report(analyse(big_run(), testing=Significance(resamples=200)), [], path)
+    write_report(analyse(big_run(), testing=Significance("bootstrap", draws=200)), [], path)
     return path
 
 
@@ -87,7 +87,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten thousand segments: more than go into a file unless asked for."""
     path = tmp_path_factory.mktemp("sampled") / "report.html"
     run = big_run(documents=500, segments=20, systems=2)
-    write_report(analyse(run, testing=Significance(resamples=50)), [], path)
+    write_report(analyse(run, testing=Significance("bootstrap", draws=50)), [], path)
     return path
 
 
@@ -122,7 +122,7 @@ def test_many_documents_are_listed_page_by_page(look: Look, sampled: Path) -> No
 def test_a_long_document_is_drawn_as_one_reads(look: Look, tmp_path: Path) -> None:
     path = tmp_path / "long.html"
     run = big_run(documents=1, segments=700, systems=2)
-    write_report(analyse(run, testing=Significance(resamples=50)), [], path)
+    write_report(analyse(run, testing=Significance("bootstrap", draws=50)), [], path)
     page = look(path, "document")
     assert page.locator("tr.segment").count() < 300
     page.evaluate("scrollTo(0, document.body.scrollHeight)")

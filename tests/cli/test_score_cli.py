@@ -84,7 +84,7 @@ def test_score_prints_one_table_and_keeps_a_run_that_compare_reads(
     assert "12 documents, 112 segments, de-en" in out
     rows = [line.split()[0] for line in out.splitlines()[1:4]]
     assert rows == ["patchwork", "coherent", "literal"]
-    assert "metric:bleu|view:sentence|" in out
+    assert "bleu|sentence|refs:1|" in out
     lines = [json.loads(line) for line in (run / "results.jsonl").read_text("utf-8").split("\n")[:-1]]
     assert {line["level"] for line in lines} == {"corpus", "doc", "row"}
     assert all(isinstance(line["score"], float) for line in lines)
@@ -294,14 +294,18 @@ def test_faults_of_our_own_show_no_traceback(
 
 
 def test_an_interrupted_run_says_how_to_go_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wholetext.cli.list.catalogue", interrupted)
-    code, _, err = call(capsys, "list")
+    monkeypatch.setattr("wholetext.engine.Engine.measure", interrupted)
+    code, _, err = call(capsys, *arguments(files))
     assert code == 130 and "finished rows are kept" in err
+    code, _, err = call(capsys, *arguments(files, "--no-cache"))
+    assert code == 130 and "nothing is kept" in err and "rows are kept" not in err
+    monkeypatch.setattr("wholetext.cli.list.catalogue", interrupted)
+    assert call(capsys, "list")[2] == "interrupted\n"
 
 
 def test_one_system_gets_no_marks_and_one_document_no_interval(

@@ -19,7 +19,7 @@ from wholetext.errors import RunError, WholetextError
 from wholetext.evaluate import Options, evaluate, open_run
 from wholetext.report import Choices, Significance, analyse, write_report
 from wholetext.report.page import SCRIPTS, STYLES, render
-from wholetext.report.rounding import places, short, shorts
+from wholetext.report.rounding import fixed, short, shorts
 from wholetext.report.texts import choose
 from wholetext.results import write_run
 from wholetext.stats.compare import compare
@@ -54,14 +54,18 @@ def test_significance_of_every_pair_is_what_compare_says(run: Any, page: str) ->
             found = compare(run.scores[spec], name)
             for i, system in enumerate(head["systems"]):
                 standing = found[system]
-                assert metric["score"][i] == pytest.approx(standing.score, rel=1e-5)
+                places = f".{found.decimals}f"
+                assert metric["digits"] == found.decimals
+                assert format(metric["score"][i], places) == format(standing.score, places)
+                assert format(metric["half"][i], places) == format(standing.interval.half_width, places)
+                assert format(metric["delta"][base][i], places) == format(standing.delta, places)
                 assert metric["rank"][i] == standing.rank
                 if i != base:
                     assert metric["p"][base][i] == pytest.approx(standing.p, rel=1e-3)
                     assert metric["holmBase"][base][i] == pytest.approx(standing.p_holm, rel=1e-3)
                     low, high = metric["deltas"][base][i]
-                    assert low == pytest.approx(standing.delta_interval.low, rel=1e-4, abs=1e-9)
-                    assert high == pytest.approx(standing.delta_interval.high, rel=1e-4, abs=1e-9)
+                    assert format(low, places) == format(standing.delta_interval.low, places)
+                    assert format(high, places) == format(standing.delta_interval.high, places)
                     wanted = standing.power.needed if standing.power else None
                     assert metric["needed"][base][i] == short(wanted)
         best = compare(run.scores[spec])
@@ -186,11 +190,11 @@ def test_unknown_baseline_and_unwritable_place(run: Any, tmp_path: Path) -> None
         analyse(run, "system-X")
     (tmp_path / "file").write_text("")
     with pytest.raises(WholetextError, match="cannot be written"):
-        write_report(analyse(run, testing=Significance(resamples=10)), [], tmp_path / "file" / "report.html")
+        write_report(analyse(run, testing=Significance("bootstrap", draws=10)), [], tmp_path / "file" / "report.html")
 
 
 def test_numbers_are_short_and_undefined_ones_null() -> None:
     assert short(float("nan")) is None and short(float("inf")) is None and short(None) is None
     assert short(0.12345678) == 0.123457 and short(2.0) == 2 and isinstance(short(2.0), int)
     assert shorts(np.array([[1.5, np.nan]])) == [[1.5, None]]
-    assert places([0.5, float("nan")]) == 4 and places([31.2]) == 2 and places([]) == 4
+    assert fixed([[0.03125, float("nan")], [2.675, -1.0]], 4) == [[0.0312, None], [2.675, -1.0]]  # as Python prints it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from wholetext.cli import score as options
 
 
 def compare(
+    context: typer.Context,
     run: Annotated[Path, typer.Argument(help="A run folder written by `wholetext score --out`.")],
     baseline: options.Baseline = None,
     metric: Annotated[list[str] | None, typer.Option("-m", "--metric", help="Only these metrics of the run.")] = None,
@@ -25,13 +27,18 @@ def compare(
     draws: options.Draws = None,
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
+    signatures: options.Signatures = False,
 ) -> None:
-    """Compare the systems of a run folder: differences, intervals, p-values, clusters, how many documents would do."""
+    """Compare the systems of a run folder: differences, intervals, p-values, clusters, how many documents would do.
+
+    As when they were scored, without drawing again, except for what is given here.
+    """
     from wholetext.cli.tables import pairs, render
     from wholetext.errors import RunError, did_you_mean
     from wholetext.evaluate import open_run
     from wholetext.registry import scorer
-    from wholetext.stats.compare import compare as compare_systems
+    from wholetext.stats.compare import Significance
+    from wholetext.stats.stored import compared, restored
 
     results = open_run(run)
     shown = "json" if json_ else format
@@ -40,12 +47,16 @@ def compare(
         if spec not in results.scores:
             raise RunError(f"the run has no metric {spec!r}", where=str(run),
                            next=did_you_mean(spec, list(results.scores)) or f"it has {', '.join(results.scores)}")
-    comparisons = [
-        compare_systems(results.scores[spec], baseline, test=test, unit="doc" if resample == "documents" else "segment",
-                        draws=draws, seed=seed, alpha=alpha, output=output)
-        for spec in chosen
-    ]
-    notes = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
-    render(results, comparisons, shown, [*results.warnings, *notes])
+    results = replace(results, scores={spec: results.scores[spec] for spec in chosen})
+    kept = restored(results)
+    given = Significance(test, options.UNITS[resample], draws, seed, alpha, baseline)
+    how = options.chosen(context, kept and kept[0], given)
+    if output is None:
+        found = compared(results, how)[1]
+        comparisons = [found[spec] for spec in chosen]
+    else:
+        how = how or (kept[0] if kept else given)
+        comparisons = [how.compare(results.scores[spec], output) for spec in chosen]
+    render(results, comparisons, shown, signatures)
     if shown == "table":
         pairs(comparisons)

@@ -27,6 +27,7 @@ Segments = Annotated[
 
 
 def report(
+    context: typer.Context,
     runs: Runs,
     out: Page = None,
     figures: Figures = None,
@@ -39,16 +40,24 @@ def report(
 ) -> None:
     """Write a page about a run and studies: leaderboard, documents, texts side by side, comparisons; loads no model."""
     from wholetext.report import Choices, Significance, analyse, write_figures, write_report
+    from wholetext.stats.stored import restored
 
     run, studies = read(runs)
-    analysis = None if run is None else analyse(run, baseline, Significance(alpha=alpha, seed=seed))
+    analysis = None
+    if run is not None:
+        kept = restored(run)
+        how = options.chosen(context, kept and kept[0], Significance(alpha=alpha, seed=seed, baseline=baseline))
+        analysis = analyse(run, baseline, how)
     if figures is not None:
         files = write_figures(analysis, studies, figures, [part.strip() for part in formats.split(",") if part.strip()])
         print(f"figures: {len(files)} files in {figures}/")
     if figures is None or out is not None:
         page = out or default_page(runs[0])
-        size = write_report(analysis, studies, page, Choices(title, segments))
-        print(f"report: {page} ({size / 1e6:.1f} MB)")
+        _told(page, write_report(analysis, studies, page, Choices(title, segments)))
+
+
+def _told(page: Path, size: int) -> None:
+    print(f"report: {page} ({size / 1e6:.1f} MB)")
 
 
 def read(paths: list[Path]) -> tuple[Results | None, list[Study]]:
@@ -81,8 +90,11 @@ def default_page(first: Path) -> Path:
 def write_beside(folder: Path) -> None:
     """The report of a run in its folder, or what is missing to write it: how `wholetext demo` ends."""
     from wholetext.errors import MissingExtra
+    from wholetext.report import analyse, write_report
 
     try:
-        report([folder])
+        run, studies = read([folder])
+        page = default_page(folder)
+        _told(page, write_report(analyse(run) if run else None, studies, page))
     except MissingExtra as fault:
         print(f"no report: {fault}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from wholetext.cli import inputs
 
 if TYPE_CHECKING:
     from wholetext.evaluate import Options, Progress
+    from wholetext.stats.compare import Significance
 
 
 def int_or_none(text: str) -> int | None:
@@ -20,10 +22,13 @@ def int_or_none(text: str) -> int | None:
 
 Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="How to print.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder for compare, explain and report.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that --out holds.")]
+Signatures = Annotated[bool, typer.Option("--signatures", help="Print signatures in full.")]
 Baseline = Annotated[str | None, typer.Option("--baseline", help="Compare with this system (the best by default).")]
 Resample = Annotated[
     Literal["documents", "segments"], typer.Option("--resample", help="What the significance test draws.")
 ]
+UNITS: dict[str, Literal["doc", "segment"]] = {"documents": "doc", "segments": "segment"}  # of --resample
 Test = Annotated[
     Literal["randomization", "bootstrap", "bootstrap-centred"], typer.Option("--test", help="The paired test.")
 ]
@@ -56,6 +61,7 @@ def score(
     system: inputs.Systems = None,
     ref: inputs.RefNames = None,
     out: Out = None,
+    overwrite: Overwrite = False,
     format: Format = "table",
     json_: inputs.Json = False,
     baseline: Baseline = None,
@@ -70,61 +76,89 @@ def score(
     batch_tokens: BatchTokens = 1024,
     overflow: Overflow = "warn",
     no_flags: NoFlags = False,
+    signatures: Signatures = False,
     quiet: Quiet = False,
 ) -> None:
     """Score systems on whole documents: a table with intervals and significance, and a run folder (--out)."""
     from wholetext.evaluate import Options
+    from wholetext.stats.compare import Significance
 
-    chosen = inputs.Chosen(langs, system, ref, reader)
-    loaded = inputs.load(input, (sources, translations, references, docs), chosen, test_set)
+    wanted = inputs.Chosen(langs, system, ref, reader)
+    loaded = inputs.load(input, (sources, translations, references, docs), wanted, test_set)
     options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens, overflow=overflow,
                       flags=not no_flags)
-    significance = {"test": test, "unit": "doc" if resample == "documents" else "segment", "draws": draws,
-                    "seed": seed, "alpha": alpha}
-    run(loaded, metric, options, Presentation(out, "json" if json_ else format, baseline, significance, quiet))
+    how = Significance(test, UNITS[resample], draws, seed, alpha, baseline)
+    shown = Presentation(out, overwrite, "json" if json_ else format, signatures, quiet)
+    run(loaded, metric, options, how, shown)
 
 
+@dataclass(frozen=True)
 class Presentation:
-    """How results are tested, shown and kept."""
+    """How results are kept and shown."""
 
-    def __init__(self, out: Path | None, format: Literal["table", "json", "tsv", "latex"], baseline: str | None,
-                 significance: dict[str, Any], quiet: bool) -> None:
-        self.out, self.format, self.baseline = out, format, baseline
-        self.significance, self.quiet = significance, quiet
+    out: Path | None = None
+    overwrite: bool = False
+    format: Literal["table", "json", "tsv", "latex"] = "table"
+    signatures: bool = False
+    quiet: bool = False
 
 
-def run(loaded: Any, metrics: list[str], options: Options, shown: Presentation) -> None:
-    """Evaluate, keep, compare and print."""
+def run(loaded: Any, metrics: list[str], options: Options, how: Significance, shown: Presentation) -> None:
+    """Evaluate, compare, keep and print."""
     from dataclasses import replace
 
     from wholetext.cli.tables import render
     from wholetext.evaluate import evaluate
     from wholetext.results import write_run
-    from wholetext.stats.compare import compare
+    from wholetext.stats.stored import stored
 
-    refuse_early(shown, [output.system for output in loaded.outputs])
+    refuse_early(how, shown, [output.system for output in loaded.outputs])
     with progress_bar(shown.quiet) as progress:
         results = evaluate(loaded.corpus, loaded.outputs, metrics, replace(options, progress=progress))
-    results = replace(results, warnings=(*loaded.warnings, *results.warnings))
+    comparisons = [how.compare(scores) for scores in results.scores.values()]
+    results = replace(results, warnings=(*loaded.warnings, *results.warnings), comparison=stored(how, comparisons))
     if shown.out is not None:
         write_run(results, shown.out)
-    comparisons = [compare(scores, shown.baseline, **shown.significance) for scores in results.scores.values()]
-    tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
-    render(results, comparisons, shown.format, [*results.warnings, *tested])
+    render(results, comparisons, shown.format, shown.signatures)
 
 
-def refuse_early(shown: Presentation, systems: list[str]) -> None:
-    """Tell now what would otherwise be told after hours of scoring."""
+def chosen(context: typer.Context, kept: Significance | None, given: Significance) -> Significance | None:
+    """How to compare a run that was compared before: as then, except for flags given on this command line.
+
+    None: exactly as then. A run that was never compared is compared as given.
+    """
+    from dataclasses import asdict, replace
+
+    if kept is None:
+        return given
+    names = {"unit": "resample"}  # field → option, where they differ
+    anew = {name: value for name, value in asdict(given).items()
+            if (source := context.get_parameter_source(names.get(name, name))) and source.name == "COMMANDLINE"}
+    return replace(kept, **anew) if anew else None
+
+
+def refuse_other_run(out: Path, overwrite: bool) -> None:
+    """An error where --out holds a run already and nobody said that it may be replaced."""
+    from wholetext.errors import RunError
+
+    if not overwrite and (out / "run.json").exists():
+        raise RunError("there is a run here already", where=str(out),
+                       next="choose another --out, or replace it with --overwrite")
+
+
+def refuse_early(how: Significance, shown: Presentation, systems: list[str]) -> None:
+    """Validate before any work what would otherwise fail after hours of scoring."""
     from wholetext.errors import InputError, did_you_mean
     from wholetext.results import refuse_unwritable
 
-    if shown.baseline is not None and shown.baseline not in systems:
-        near = did_you_mean(shown.baseline, systems) or f"the systems are {', '.join(systems)}"
-        raise InputError(f"there is no system {shown.baseline!r} to compare with", next=near)
-    alpha = shown.significance.get("alpha", 0.05)
+    if how.baseline is not None and how.baseline not in systems:
+        near = did_you_mean(how.baseline, systems) or f"the systems are {', '.join(systems)}"
+        raise InputError(f"there is no system {how.baseline!r} to compare with", next=near)
+    alpha = how.alpha
     if not 0 < alpha < 1:
         raise InputError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
     if shown.out is not None:
+        refuse_other_run(shown.out, shown.overwrite)
         refuse_unwritable(shown.out)
 
 

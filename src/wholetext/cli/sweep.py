@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from wholetext.cli import inputs
-from wholetext.cli.score import BatchTokens, Device, Dtype, NoCache, Quiet
+from wholetext.cli.score import BatchTokens, Device, Dtype, NoCache, Overwrite, Quiet
+from wholetext.notes import BLIND, CONTEXT_CUT, CUT, DROPPED
 
 if TYPE_CHECKING:
     from wholetext.sweep import Sweep
@@ -52,6 +53,7 @@ def sweep(
     system: inputs.Systems = None,
     ref: inputs.RefNames = None,
     out: Out = None,
+    overwrite: Overwrite = False,
     format: Format = "table",
     json_: inputs.Json = False,
     no_cache: NoCache = False,
@@ -63,7 +65,7 @@ def sweep(
     """Score systems over a grid of contexts (--context) or windows (--window); shared texts are encoded once."""
     from dataclasses import replace
 
-    from wholetext.cli.score import progress_bar
+    from wholetext.cli.score import progress_bar, refuse_other_run
     from wholetext.evaluate import Options
     from wholetext.results import refuse_unwritable
     from wholetext.sweep import HYP, SOURCE, Axes
@@ -76,12 +78,15 @@ def sweep(
                 step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
     options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if out is not None:
+        refuse_other_run(out, overwrite)
         refuse_unwritable(out)  # a folder that cannot be written is told now, not after scoring
     with progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
+    told = (*loaded.warnings, *found.results.warnings)
+    found = replace(found, results=replace(found.results, warnings=told))
     if out is not None:
         keep(found, out)
-    show(found, "json" if json_ else format, [*loaded.warnings, *found.results.warnings])
+    show(found, "json" if json_ else format, list(found.results.warnings))
 
 
 def keep(found: Sweep, out: Path) -> None:
@@ -93,16 +98,21 @@ def keep(found: Sweep, out: Path) -> None:
     write_run(found.results, out, {"grid.json": json.dumps(found.as_json(), ensure_ascii=False, indent=1)})
 
 
+IN_THE_GRID = (DROPPED, CUT, CONTEXT_CUT, BLIND)  # notes that say cell by cell what the grid shows
+
+
 def show(found: Sweep, format: Literal["table", "json", "tsv"], notes: list[str]) -> None:
     """Print the grid, one line per cell."""
     import json
 
     if format == "json":
-        print(json.dumps({**found.as_json(), "warnings": notes}, ensure_ascii=False, indent=1))
+        print(json.dumps({**found.as_json(), "notes": notes}, ensure_ascii=False, indent=1))
         return
+    notes = [note for note in notes if not any(told in note for told in IN_THE_GRID)]
     systems = list(found.results.systems)
     head = [*found.axes, *systems, "dropped", "context cut", "text cut"]
     if format == "tsv":
+        inputs.warn(notes)
         print("\t".join(head))
         for cell in found.cells:
             scores = [repr(cell.scores[name].score) if cell.scores else "nan" for name in systems]
@@ -119,11 +129,10 @@ def _table(found: Sweep, head: list[str], notes: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from wholetext.cli.tables import number
+    from wholetext.cli.tables import footer, number
 
     systems = found.results.systems
-    values = [cell.scores[name].score for cell in found.cells if cell.scores for name in systems]
-    places = 2 if max((abs(value) for value in values if math.isfinite(value)), default=0.0) >= 2 else 4
+    places = next((one.places for cell in found.cells for one in cell.scores.values()), 4)
     wide = Console()
     console = wide if wide.is_terminal else Console(width=max(80, 14 * len(head)))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
@@ -140,8 +149,7 @@ def _table(found: Sweep, head: list[str], notes: list[str]) -> None:
         f"\n{len(corpus)} documents, {sum(map(len, corpus.docs))} segments, {'-'.join(corpus.langs)}. dropped: "
         "segments in no row; context cut, text cut: rows that lost context or scored text to the model's limit.",
         style="dim"))
-    for note in notes:
-        console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
+    footer(notes, console)
 
 
 def _percent(share: float) -> str:

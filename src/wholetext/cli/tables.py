@@ -7,16 +7,23 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from wholetext.cli.inputs import warn
+
 if TYPE_CHECKING:
     from wholetext.results import Results
     from wholetext.stats.compare import Comparison, Standing
+    from wholetext.types import Scores
 
 Format = Literal["table", "json", "tsv", "latex"]
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
-def render(results: Results, comparisons: Sequence[Comparison], format: Format, notes: Sequence[str]) -> None:
-    """Print the comparisons, one per metric, in the wanted format."""
+def render(results: Results, comparisons: Sequence[Comparison], format: Format, signatures: bool = False) -> None:
+    """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr."""
+    tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
+    notes = list(dict.fromkeys((*results.notes, *tested)))
+    if format in ("tsv", "latex"):
+        warn(notes)
     if format == "json":
         print(json.dumps(as_json(results, comparisons, notes), ensure_ascii=False, indent=1))
     elif format == "tsv":
@@ -24,13 +31,7 @@ def render(results: Results, comparisons: Sequence[Comparison], format: Format, 
     elif format == "latex":
         print(_latex(comparisons))
     else:
-        _table(results, comparisons, notes)
-
-
-def digits(comparison: Comparison) -> int:
-    """Decimals that suit the metric's scale: 0–100 scores get two, 0–1 scores four."""
-    largest = max((abs(s.score) for s in comparison.standings if math.isfinite(s.score)), default=0.0)
-    return 2 if largest >= 2 else 4
+        _table(results, comparisons, notes, signatures)
 
 
 def number(value: float, places: int) -> str:
@@ -46,7 +47,7 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
     return [standing.system for standing in comparisons[0].standings]
 
 
-def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]) -> None:
+def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -57,14 +58,28 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
     corpus = results.corpus
     segments = sum(len(doc) for doc in corpus.docs)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
+    console = wide if wide.is_terminal else Console(width=80)
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
                        f"{_legend(comparisons)}.", style="dim"))
     console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
     for comparison in comparisons:
-        signature = results.scores[comparison.metric][comparison.baseline].signature
-        console.print(Text(f"{comparison.metric}  {signature}", style="dim"), soft_wrap=True)
+        by_system = results.scores[comparison.metric]
+        full = dict.fromkeys(str(scores.signature) for scores in by_system.values())
+        for signature in full if signatures else [by_system[comparison.baseline].signature.short]:
+            console.print(Text(signature, style="dim"), soft_wrap=True)
+    footer(notes, console)
+
+
+def footer(notes: Sequence[str], console: Any) -> None:
+    """Notes below a table, wrapped to its width."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1))
     for note in notes:
-        console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
+        grid.add_row("!", Text(note, overflow="fold"), style="yellow")
+    if notes:
+        console.print(grid)
 
 
 def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
@@ -73,9 +88,9 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
     from rich.text import Text
 
     systems = order(comparisons)
-    cells = [[_cell(each[system], digits(each), len(systems)) for system in systems] for each in comparisons]
+    cells = [[_cell(each[system], each.decimals, len(systems)) for system in systems] for each in comparisons]
     names = min(max(Text(system).cell_len for system in [*systems, "system"]), max(12, console.width // 2))
-    heads = [Text(f"{each.metric} {arrow(each)}") for each in comparisons]
+    heads = [Text(f"{each.label} {arrow(each)}") for each in comparisons]
     needs = [max(*(cell.cell_len for cell in column), min(head.cell_len, 24)) for column, head in zip(cells, heads)]
     begin = 0
     while begin < len(needs):
@@ -110,11 +125,11 @@ def _legend(comparisons: Sequence[Comparison]) -> str:
 def pairs(comparisons: Sequence[Comparison]) -> None:
     """One line per system and metric: its difference to the baseline, and what it would take to settle it."""
     for comparison in comparisons:
-        places = digits(comparison)
+        places = comparison.decimals
         if len(comparison.standings) == 1:
             continue
         wide = max(len(s.system) for s in comparison.standings)
-        print(f"\n{comparison.metric} {arrow(comparison)}  against {comparison.baseline}")
+        print(f"\n{comparison.label} {arrow(comparison)}  against {comparison.baseline}")
         for s in comparison.standings:
             if s.verdict == "baseline":
                 continue
@@ -168,16 +183,20 @@ def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence
         "metrics": [
             {
                 "name": comparison.metric, "output": comparison.output, "higher_is_better": comparison.higher_is_better,
-                "baseline": comparison.baseline, "test": dict(comparison.signature),
+                "decimals": comparison.decimals, "baseline": comparison.baseline, "test": dict(comparison.signature),
                 "systems": [
-                    system(standing) | {"signature": str(results.scores[comparison.metric][standing.system].signature)}
+                    system(standing) | _about(results.scores[comparison.metric][standing.system])
                     for standing in comparison.standings
                 ],
             }
             for comparison in comparisons
         ],
-        "warnings": list(notes),
+        "notes": list(notes), "warnings": list(notes),  # two names of one list: 0.1.0 called it warnings
     }
+
+
+def _about(scores: Scores) -> dict[str, Any]:
+    return {"signature": str(scores.signature), "short_signature": scores.signature.short, "notes": list(scores.notes)}
 
 
 def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
@@ -185,7 +204,7 @@ def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
     for comparison in comparisons:
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
-            rows.append([comparison.metric, s.system, *(repr(float(x)) for x in numbers), str(s.rank or "")])
+            rows.append([comparison.label, s.system, *(repr(float(x)) for x in numbers), str(s.rank or "")])
     return rows
 
 
@@ -193,12 +212,12 @@ def _latex(comparisons: Sequence[Comparison]) -> str:
     escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
     arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
-    head = " & ".join(["System", *(f"{c.metric.translate(escape)} {arrows[arrow(c)]}" for c in comparisons)])
+    head = " & ".join(["System", *(f"{c.label.translate(escape)} {arrows[arrow(c)]}" for c in comparisons)])
     lines = [r"\begin{tabular}{l" + "r" * len(comparisons) + "}", r"\toprule", head + r" \\", r"\midrule"]
     for system in order(comparisons):
         cells = []
         for comparison in comparisons:
-            standing, places = comparison[system], digits(comparison)
+            standing, places = comparison[system], comparison.decimals
             half = (standing.interval.high - standing.interval.low) / 2
             mark = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}.get(standing.verdict, "")
             score = number(standing.score, places)

@@ -238,6 +238,7 @@ class Ter(Surface):
     summary = "edits per reference word (sacrebleu)"
     higher_is_better = False
     range = (0.0, float("inf"))
+    decimals = 2  # per cent, although more edits than words are possible
 
     normalized: Auto = "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it
     no_punct: bool = False

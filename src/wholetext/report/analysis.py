@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wholetext.errors import RunError, did_you_mean
 from wholetext.registry import Scorer, scorer
-from wholetext.report.standings import Significance, breakdown, standing
+from wholetext.report.standings import breakdown, standing
 from wholetext.results import Results
+from wholetext.stats.compare import Significance
+from wholetext.stats.stored import compared, restored
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,16 +27,23 @@ class Analysis:
 
 
 def analyse(results: Results, baseline: str | None = None, testing: Significance | None = None) -> Analysis:
-    """Test every pair of systems under every metric, and look into documents and categories."""
-    testing, systems = testing or Significance(), _order(results)
+    """Every pair of systems under every metric, and a look into documents and categories.
+
+    The comparison is the one stored with the run; ``testing``, or another ``baseline``, asks for a new one.
+    """
+    systems, kept = _order(results), restored(results)
     if baseline is not None and baseline not in systems:
         raise RunError(f"there is no system {baseline!r}",
                        next=did_you_mean(baseline, systems) or f"the systems are {', '.join(systems)}")
+    if baseline is not None:
+        testing = replace(testing or (kept[0] if kept else Significance()), baseline=baseline)
+    testing, comparisons = compared(results, testing)
+    baseline = testing.baseline
     scorers = [scorer(spec) for spec in results.scores]
     return Analysis(
         results, tuple(systems), None if baseline is None else systems.index(baseline), testing,
-        tuple(standing(scores, systems, testing) | {"without": _without(scorers, i)}
-              for i, scores in enumerate(results.scores.values())),
+        tuple(standing(scores, systems, comparisons[spec], testing) | {"without": _without(scorers, i)}
+              for i, (spec, scores) in enumerate(results.scores.items())),
         tuple(breakdown(scores, systems, testing) for scores in results.scores.values()),
     )
 

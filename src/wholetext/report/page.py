@@ -78,7 +78,7 @@ def _parts(analysis: Analysis, choices: Choices) -> dict[str, Any]:
         "systems": list(analysis.systems), "baseline": analysis.baseline, "alpha": analysis.testing.alpha,
         "metrics": list(analysis.standings), "notice": drawn.notice,
         "docs": [[doc.id, len(doc), place.get(i, -1)] for i, doc in enumerate(corpus.docs)],
-        "warnings": list(results.warnings), "faults": [_counted(faults) for faults in material.faults],
+        "warnings": list(results.notes), "faults": [_counted(faults) for faults in material.faults],
     }
     return parts
 

@@ -28,7 +28,10 @@ def shorts(values: Any, digits: int = DIGITS) -> Any:
     return short(values, digits)
 
 
-def places(values: Iterable[float]) -> int:
-    """Decimals that suit the scale of scores: 0–100 scores get two, 0–1 scores four."""
-    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    return 2 if largest >= 2 else 4
+def fixed(values: Any, decimals: int) -> Any:
+    """The same with a number of decimals, rounded as Python prints them: a page that prints them rounds no more."""
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if isinstance(values, Iterable):
+        return [fixed(value, decimals) for value in values]
+    return float(f"{values:.{decimals}f}") if math.isfinite(values) else None

@@ -99,7 +99,7 @@ def differences(analysis: Analysis) -> Any:
         if metric["score"][a] is None or metric["score"][b] is None or low is None:
             continue
         sign = 1 if metric["higher"] else -1
-        delta, ends = sign * (metric["score"][a] - metric["score"][b]), sorted((sign * low, sign * high))
+        delta, ends = sign * metric["delta"][b][a], sorted((sign * low, sign * high))
         reach = max(map(abs, (delta, *ends))) or 1.0
         clear = (metric["holmBase"][b][a] or 1) <= analysis.testing.alpha
         rows.append({"metric": f"{title_of(metric)}  {sign * delta:+.{metric['digits']}f}", "delta": delta / reach,

@@ -3,53 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from wholetext.registry import scorer
-from wholetext.report.rounding import places, shorts
+from wholetext.report.rounding import fixed, shorts
 from wholetext.spec import parse
-from wholetext.stats.compare import Comparison, compare
+from wholetext.stats.compare import Comparison, Significance, interval_table
 from wholetext.stats.lineup import Lineup, line_up
 from wholetext.stats.multiple import holm, holm_levels
 from wholetext.stats.power import influence, power
-from wholetext.stats.resample import RESAMPLES, SEED, bootstrap, interval
+from wholetext.stats.resample import bootstrap
 from wholetext.types import FloatArray, Scores
 
 KEPT_CATEGORIES = 40  # outputs of one metric that the page compares one by one
 
 
-@dataclass(frozen=True)
-class Significance:
-    """How systems are told apart: what ``wholetext compare`` does by default."""
+def standing(scores: Mapping[str, Scores], systems: Sequence[str], comparison: Comparison,
+             testing: Significance) -> dict[str, Any]:
+    """What the leaderboard shows of one metric; arrays go by ``systems``, tables by (baseline, system).
 
-    alpha: float = 0.05
-    seed: int | None = SEED
-    resamples: int = RESAMPLES
-
-
-def standing(scores: Mapping[str, Scores], systems: Sequence[str], testing: Significance) -> dict[str, Any]:
-    """What the leaderboard shows of one metric; arrays go by ``systems``, tables by (baseline, system)."""
-    comparison = compare(scores, alpha=testing.alpha, seed=testing.seed)
+    Numbers that people read are rounded here, as `wholetext compare` prints them.
+    """
     lineup = line_up(scores, "doc", None)
-    samples = bootstrap(lineup.units, lineup.score, testing.resamples, testing.seed)  # (systems, draws)
-    at = [lineup.names.index(name) for name in systems]
+    names, digits = [one.system for one in comparison.standings], comparison.decimals
+    at = [names.index(name) for name in systems]
     first = next(iter(scores.values()))
     p = comparison.p[np.ix_(at, at)]  # (systems, systems)
-    bounds = [interval(samples[i]) for i in at]
+    bounds = [comparison[name].interval for name in systems]
     return {
         "spec": first.metric, "output": first.outputs[0], "higher": first.higher_is_better,
-        "digits": places(lineup.observed), "range": shorts(first.range),
+        "digits": digits, "range": shorts(first.range), "order": [systems.index(name) for name in names],
         **_names(first.metric),
-        "score": shorts(lineup.observed[at]),
-        "low": shorts([bound.low for bound in bounds]), "high": shorts([bound.high for bound in bounds]),
-        "rank": [comparison[name].rank for name in systems], "best": systems.index(comparison.baseline),
+        "score": fixed([comparison[name].score for name in systems], digits),
+        "low": fixed([bound.low for bound in bounds], digits), "high": fixed([bound.high for bound in bounds], digits),
+        "half": fixed([bound.half_width for bound in bounds], digits),
+        "delta": fixed(_differences([comparison[name].score for name in systems]), digits),
+        "rank": [comparison[name].rank for name in systems], "best": systems.index(names[0]),
         "p": shorts(p, 4), "holmAll": shorts(_holm_all(p), 4), "holmBase": shorts([holm(row) for row in p], 4),
-        "deltas": _deltas(samples[at]), "needed": _needed(lineup, at, p, testing.alpha),
+        "deltas": fixed(comparison.deltas[np.ix_(at, at)], digits),
+        "needed": _needed(lineup, [lineup.names.index(name) for name in systems], p, testing.alpha),
         "test": dict(comparison.signature), **_losses([scores[name] for name in systems]),
         **_signatures([scores[name] for name in systems]), "scale": _scale(list(scores.values())),
+        "short": scores[comparison.baseline].signature.short,
         "warnings": list(comparison.warnings), "spread": _spread(comparison),
     }
 
@@ -81,13 +79,10 @@ def _holm_all(p: FloatArray) -> FloatArray:
     return np.where(np.isnan(table), table.T, table)
 
 
-def _deltas(samples: FloatArray) -> list[list[list[float]]]:
-    """[baseline][system] → 95 % interval of system less baseline."""
-    table = []
-    for base in samples:
-        bounds = [interval(other - base) for other in samples]
-        table.append([shorts((bound.low, bound.high)) for bound in bounds])
-    return table
+def _differences(scores: Sequence[float] | FloatArray) -> FloatArray:
+    """(systems, systems) [baseline, system] → the system's score less the baseline's."""
+    values = np.asarray(scores)
+    return np.asarray(values[None, :] - values[:, None])
 
 
 def _needed(lineup: Lineup, at: Sequence[int], p: FloatArray, alpha: float) -> Any:
@@ -102,12 +97,10 @@ def _needed(lineup: Lineup, at: Sequence[int], p: FloatArray, alpha: float) -> A
 
 
 def _losses(ordered: Sequence[Scores]) -> dict[str, Any]:
-    """Rows of each system, and how many of them lost context or scored text; segments that no window reached."""
+    """How many rows of each system lost context or scored text."""
     cut = [(each.lost > 0).sum(axis=0) if each.lost is not None else (0, 0) for each in ordered]
     return {
-        "rows": [len(each.rows) for each in ordered],
         "lostContext": [int(two[0]) for two in cut], "lostScored": [int(two[1]) for two in cut],
-        "dropped": [int((~each.rows.covered).sum()) for each in ordered],
     }
 
 
@@ -158,7 +151,9 @@ def _categories(outputs: Sequence[str]) -> list[str]:
 
 
 def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance) -> dict[str, Any]:
-    lineup = line_up(scores, "doc", name)
-    samples = bootstrap(lineup.units, lineup.score, testing.resamples, testing.seed)
-    at = [lineup.names.index(system) for system in systems]
-    return {"name": name, "score": shorts(lineup.observed[at]), "deltas": _deltas(samples[at])}
+    lineup = line_up(scores, testing.unit, name)
+    samples = bootstrap(lineup.units, lineup.score, testing.resamples(len(scores)), testing.seed)
+    at, digits = [lineup.names.index(system) for system in systems], next(iter(scores.values())).places
+    observed, deltas = lineup.observed[at], interval_table(samples if len(lineup.units[0]) > 1 else samples[:, :0])
+    return {"name": name, "score": fixed(observed, digits), "delta": fixed(_differences(observed), digits),
+            "deltas": fixed(deltas[np.ix_(at, at)], digits)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, get_args
@@ -29,6 +29,27 @@ from wholetext.types import FloatArray, Scores, Signature
 
 Test = Literal["randomization", "bootstrap", "bootstrap-centred"]
 Verdict = Literal["baseline", "better", "worse", "open"]
+
+
+@dataclass(frozen=True)
+class Significance:
+    """How systems are told apart: the arguments of ``compare``, as a run folder keeps them."""
+
+    test: Test = "randomization"
+    unit: Unit = "doc"
+    draws: int | None = None
+    seed: int | None = SEED
+    alpha: float = 0.05
+    baseline: str | None = None
+
+    def resamples(self, systems: int) -> int:
+        """Corpora drawn for intervals, of a metric that this many systems are compared under."""
+        return RESAMPLES if self.test == "randomization" else _draws(self.test, self.draws, systems, self.alpha)
+
+    def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
+        """The systems of one metric compared in this way."""
+        return compare(scores, self.baseline, test=self.test, unit=self.unit, draws=self.draws, seed=self.seed,
+                       alpha=self.alpha, output=output)
 
 
 @dataclass(frozen=True)
@@ -59,6 +80,14 @@ class Comparison:
     p: FloatArray  # (systems, systems) of every pair, uncorrected, in the order of ``standings``; NaN on the diagonal
     signature: Signature  # test, unit, draws, seed …
     warnings: tuple[str, ...]
+    deltas: FloatArray  # (systems, systems, 2) [baseline, system] 95 % interval of the difference, in the same order
+    decimals: int  # of a printed score
+    main: bool = True  # whether ``output`` is the metric's score itself
+
+    @property
+    def label(self) -> str:
+        """What heads its column: the metric, and the output where it is not the score itself."""
+        return self.metric if self.main else f"{self.metric} {self.output}"
 
     def __getitem__(self, system: str) -> Standing:
         for standing in self.standings:
@@ -110,15 +139,20 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
         adjusted, level = holm(p[base]), holm_levels(p[base], alpha)
     tested = _Tested(p[base], adjusted, level, cluster_ranks(corrected, alpha))
     first = next(iter(scores.values()))
+    standings = _standings(lineup, base, samples, tested, alpha)
+    warnings = _warnings(first.metric, lineup, samples, plan, baseline is not None)
     return Comparison(
         metric=first.metric,
         output=output or first.outputs[0],
         higher_is_better=lineup.higher_is_better,
         baseline=lineup.names[base],
-        standings=_standings(lineup, base, samples, tested, alpha),
+        standings=standings,
         p=p,
         signature=plan.signature(len(lineup.units[0])),
-        warnings=_warnings(first.metric, lineup, samples, plan, baseline is not None),
+        warnings=(*warnings, *_marked_in_cluster(first.metric, standings)),
+        deltas=interval_table(samples if len(lineup.units[0]) > 1 else samples[:, :0]),
+        decimals=first.places,
+        main=output is None or output == first.outputs[0],
     )
 
 
@@ -211,6 +245,12 @@ def _standings(lineup: Lineup, base: int, samples: FloatArray, tested: _Tested, 
     return tuple(standings)
 
 
+def interval_table(samples: FloatArray) -> FloatArray:
+    """(systems, systems, 2) [baseline, system] → interval of system less baseline."""
+    bounds = [[interval(other - base) for other in samples] for base in samples]
+    return np.array([[(bound.low, bound.high) for bound in row] for row in bounds])
+
+
 def _power(lineup: Lineup, i: int, base: int, level: float) -> Power:
     return power(lineup.documents[i], lineup.documents[base], lineup.score, float(level))
 
@@ -219,6 +259,18 @@ def _verdict(delta: float, p: float, alpha: float, higher_is_better: bool) -> Ve
     if not p <= alpha:  # NaN too
         return "open"
     return "better" if (delta > 0) == higher_is_better else "worse"
+
+
+def _marked_in_cluster(metric: str, standings: Sequence[Standing]) -> list[str]:
+    """Why a system can differ from the baseline and yet be in its rank cluster."""
+    base = next(one for one in standings if one.verdict == "baseline")
+    names = [one.system for one in standings if one.verdict in ("better", "worse") and one.rank == base.rank]
+    if not names:
+        return []
+    many = len(standings) - 1
+    return [f"{metric}: {', '.join(names)} differ{'s' * (len(names) == 1)} from {base.system} and "
+            f"{'are' if len(names) > 1 else 'is'} in its rank cluster #{base.rank}: marks are corrected for the {many} "
+            f"comparisons with {base.system}, clusters for all {many * (many + 1) // 2} pairs"]
 
 
 def _warnings(metric: str, lineup: Lineup, samples: FloatArray, plan: _Plan, named: bool) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ function categories(metric, table, a, b) {
     top = found.filter((one) => !one.name.includes("."));
   const nested = top.flatMap((one) => [one, ...found.filter((other) => other.name.startsWith(`${one.name}.`))]);
   const shownRows = state.features ? nested : top;
-  const deltaOf = (one) => (known(one.score[a]) && known(one.score[b]) ? one.score[a] - one.score[b] : null);
+  const deltaOf = (one) => one.delta[b][a];
   const reach = Math.max(...shownRows.map((one) => Math.abs(deltaOf(one) || 0)), 1e-9) * 1.25;
   const rows = shownRows.map((one) => {
     const delta = deltaOf(one),

@@ -94,10 +94,10 @@ const baseOf = (metric) => (state.base === null ? metric.best : state.base);
 function tested(metric, system, base) {
   const table = state.base === null && base === undefined ? metric.holmAll : metric.holmBase;
   const from = base === undefined ? baseOf(metric) : base;
-  const delta =
-    known(metric.score[system]) && known(metric.score[from]) ? metric.score[system] - metric.score[from] : null;
+  const delta = metric.delta[from][system],
+    ahead = metric.order.indexOf(system) < metric.order.indexOf(from); // by scores that were not rounded
   const p = table[from][system];
   const real = system !== from && known(p) && p <= head.alpha && known(delta);
-  const verdict = system === from ? "baseline" : !real ? "open" : delta > 0 === metric.higher ? "better" : "worse";
+  const verdict = system === from ? "baseline" : !real ? "open" : ahead ? "better" : "worse";
   return { delta, p, raw: metric.p[from][system], interval: metric.deltas[from][system], verdict };
 }

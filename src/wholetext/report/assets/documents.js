@@ -53,7 +53,7 @@ function documentLink(doc) {
 async function drawDocuments() {
   const metric = head.metrics[state.metric],
     table = await load(`metric${state.metric}`),
-    systems = ordered(metric);
+    systems = metric.order;
   const all = head.docs.map((doc, i) => ({
     doc: i,
     id: doc[0],

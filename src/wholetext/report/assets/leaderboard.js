@@ -8,23 +8,9 @@ const VERDICTS = {
   baseline: "the baseline",
 };
 
-/** Systems by a metric, best first, undefined last. */
-function ordered(metric) {
-  const sign = metric.higher ? -1 : 1;
-  return head.systems
-    .map((_, i) => i)
-    .sort((a, b) =>
-      known(metric.score[a]) !== known(metric.score[b])
-        ? known(metric.score[a])
-          ? -1
-          : 1
-        : sign * ((metric.score[a] || 0) - (metric.score[b] || 0)) || a - b,
-    );
-}
-
 function drawLeaderboard() {
   const sorted = head.metrics[state.sort],
-    rows = ordered(sorted);
+    rows = sorted.order; // best first, undefined last
   const table = el(
     "table",
     { class: "leaderboard", id: "leaderboard" },
@@ -153,8 +139,7 @@ function systemHeader(system) {
 
 function scoreCell(metric, system) {
   const result = tested(metric, system),
-    rank = metric.rank[system],
-    half = known(metric.low[system]) ? (metric.high[system] - metric.low[system]) / 2 : null;
+    rank = metric.rank[system];
   const p =
     result.verdict === "baseline"
       ? ""
@@ -170,7 +155,7 @@ function scoreCell(metric, system) {
       "span",
       { class: "line" },
       el("span", { class: "value" }, number(metric.score[system], metric.digits)),
-      el("span", { class: "half" }, `±${number(half, metric.digits)}`),
+      el("span", { class: "half" }, `±${number(metric.half[system], metric.digits)}`),
       el("span", { class: "mark", role: "img", "aria-label": VERDICTS[result.verdict] }, MARKS[result.verdict]),
       el("span", { class: "rank", title: "rank cluster" }, known(rank) ? `#${rank}` : ""),
     ),
@@ -238,6 +223,7 @@ function signaturePanel() {
         .map((pair) => pair.join(":"))
         .join("|"),
     ),
+    el("code", { class: "copy", tabindex: "0" }, metric.short),
     el("code", { class: "copy", tabindex: "0" }, text),
   );
 }
@@ -248,20 +234,6 @@ function cautions() {
   for (const text of new Set(head.metrics.flatMap((metric) => metric.warnings))) {
     const of = head.metrics.filter((metric) => metric.warnings.includes(text));
     found.push(of.length === head.metrics.length ? text : `${of.map((metric) => metric.spec).join(", ")}: ${text}`);
-  }
-  for (const metric of head.metrics) {
-    const sum = (values) => values.reduce((total, value) => total + value, 0),
-      rows = sum(metric.rows);
-    if (sum(metric.lostScored))
-      found.push(
-        `${metric.spec}: scored text was cut to fit the model in ${sum(metric.lostScored)} of ${count(rows)} rows (${percent(sum(metric.lostScored), rows)})`,
-      );
-    if (sum(metric.lostContext))
-      found.push(
-        `${metric.spec}: context was dropped to fit the model in ${sum(metric.lostContext)} of ${count(rows)} rows (${percent(sum(metric.lostContext), rows)})`,
-      );
-    const dropped = Math.max(...metric.dropped);
-    if (dropped) found.push(`${metric.spec}: ${plural(dropped, "segment")} filled no window and count for nothing`);
   }
   if (head.notice) found.push(head.notice);
   return found;
