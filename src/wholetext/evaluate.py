@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.cache import Cache
+from wholetext.cache import Cache, damage_notes
 from wholetext.engine import Engine
 from wholetext.errors import InputError, MetricError, WholetextWarning
 from wholetext.io import from_texts
@@ -123,7 +123,7 @@ def _evaluate(
     suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(
         corpus, tuple(outputs), scores,
-        warnings=(*notes, *(cache.notes if cache else ()), *suspicions),
+        warnings=(*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions),
         counts=dict(engine.counts),
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=environment(engine), spell=_spell,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import mmap
 import os
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.encoder import torch_module
-from wholetext.errors import ModelError
+from wholetext.cache import note_damage
+from wholetext.errors import ModelError, WriteError
+from wholetext.storage import replacing
 
 _LOCAL = b"PK\x03\x04"  # begins every entry of a zip archive
 _STORAGES = {
@@ -177,23 +180,50 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     }
 
 
-def converted(path: Path, folder: Path, mark: str) -> dict[str, Any]:
-    """The tensors of a checkpoint, converted once to safetensors in ``folder``; ``mark`` pins the file's content."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file, save_file
+def converted(path: Path, folder: Path | None, mark: str) -> dict[str, Any]:
+    """The tensors of a checkpoint, converted once to safetensors in ``folder``; ``mark`` pins the file's content.
 
-    target = folder / f"{mark}.safetensors"
-    if target.is_file():
-        try:
-            return dict(load_file(str(target)))
-        except (SafetensorError, OSError):
-            target.unlink(missing_ok=True)
+    The converted file has a checksum; a damaged one is noted and made again. One that cannot be written is noted too.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    target = None if folder is None else folder / f"{mark}.safetensors"
+    if target is not None and target.is_file() and (kept := _kept(target)) is not None:
+        return kept
     tensors = {key: tensor.clone().contiguous() for key, tensor in read_checkpoint(path).items()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{mark}.{os.getpid()}.part"
-        save_file(tensors, str(part))
-        part.replace(target)
-    except OSError:  # a full or read-only disk only costs the next run some seconds
-        return tensors
+    if target is not None:
+        try:
+            with replacing(target) as beside:
+                save_file(tensors, str(beside), metadata={"checksum": _checksum(tensors)})
+        except (WriteError, SafetensorError) as fault:
+            what = fault.what if isinstance(fault, WriteError) else str(fault)
+            note_damage(f"the converted weights of {path} could not be kept ({what}); the next run converts them again")
     return tensors
+
+
+def _kept(target: Path) -> dict[str, Any] | None:
+    """Tensors that were converted earlier; None where they have no checksum (of 0.1.0) or a wrong one."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(target), "pt") as file:
+            wanted = (file.metadata() or {}).get("checksum")
+            if wanted is None:
+                return None
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a mapping
+        if _checksum(tensors) == wanted:
+            return tensors
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError):
+        pass
+    note_damage(f"the converted weights {target} were damaged: dropped, and converted again")
+    return None
+
+
+def _checksum(tensors: Mapping[str, Any]) -> str:
+    """Over names, types, shapes and numbers."""
+    torch, digest = torch_module(), hashlib.blake2b(digest_size=16)
+    for key, tensor in sorted(tensors.items()):
+        digest.update(f"{key}\0{tensor.dtype}{tuple(tensor.shape)}".encode())
+        digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()

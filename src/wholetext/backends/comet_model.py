@@ -15,7 +15,7 @@ from wholetext.backends.encoder import Encoder, Precision, cut_above, torch_modu
 from wholetext.backends.loading import reading
 from wholetext.backends.tokenizer import FILES, Tokenizer
 from wholetext.cache import default_path
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.errors import CacheError, MissingExtra, ModelError
 
 KINDS: Mapping[str, str] = {
     "regression_metric": "regression", "referenceless_regression_metric": "referenceless",
@@ -137,7 +137,11 @@ class CometModel:
         if len(found) != 1:
             raise ModelError(f"there are {len(found)} files checkpoints/*.ckpt, not one", where=str(self.located.path),
                              next="keep the checkpoint you mean in the folder")
-        return converted(found[0], default_path().parent / "checkpoints", self.located.revision)
+        try:
+            folder = default_path().parent / "checkpoints"
+        except CacheError:  # no home folder
+            folder = None
+        return converted(found[0], folder, self.located.revision)
 
     def tensor(self, key: str, shape: tuple[int, ...] | None = None) -> Any:
         """A tensor by name; an error that names it where it is missing or has another shape."""

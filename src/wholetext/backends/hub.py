@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.cache import Cache, content_key
+from wholetext.cache import Cache, content_key, note_damage
 from wholetext.errors import CacheError, MissingExtra, ModelError
 
 # short name → (package that carries the files, folder inside it, the extra that installs it)
@@ -189,6 +189,8 @@ def _file_hash(path: str, size: int, mtime: int) -> str:
             memory.put("file hashes", [(key, found.encode())])
         return found
     finally:
+        for note in memory.notes:
+            note_damage(note)
         memory.close()
 
 

@@ -22,11 +22,15 @@ def info(format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> No
     found = cache.info()
     inputs.warn(cache.notes)
     if json_ or format == "json":
-        print(json.dumps({"path": str(found.path), "bytes": found.bytes, "counts": dict(found.counts)}))
+        print(json.dumps({"path": str(found.path), "bytes": found.bytes, "counts": dict(found.counts),
+                          "unused": found.unused}))  # fmt: skip
         return
     print(f"{found.path}  {found.bytes / 1e6:.1f} MB")
     for kind, count in found.counts.items():
         print(f"  {kind:<24} {count}")
+    if found.unused:
+        print(f"  {found.unused} values of wholetext 0.1.0, which have no checksums and are not used; "
+              "`wholetext cache clear` removes them")
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.cache import Cache
+from wholetext.cache import Cache, damage_notes
 from wholetext.engine import Engine
 from wholetext.errors import InputError, MetricError
 from wholetext.evaluate import Options
@@ -72,7 +72,8 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
             cache.close()
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
-    notes = merged({one.spec: {"": row_notes(found, "candidates")}})
+    notes = [*merged({one.spec: {"": row_notes(found, "candidates")}}), *(cache.notes if cache else ()),
+             *damage_notes()]  # fmt: skip
     return Decisions(one.spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 
