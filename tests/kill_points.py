@@ -177,7 +177,7 @@ def score(root: Path, command: bool = True) -> Action:
 
     def act() -> None:
         if command:
-            cli("score", *options, "-m", newer[0], "--out", out)
+            cli("score", *options, "-m", newer[0], "--out", out, "--overwrite")
         else:
             wt.write_run(made["newer"], out)
 
