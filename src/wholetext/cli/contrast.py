@@ -87,6 +87,7 @@ def _table(found: list[Decisions], tests: list[Comparison], split: Literal["dist
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("group", no_wrap=True)
     table.add_column("items", justify="right")
+    table.add_column("chance", justify="right")
     for one in found:
         table.add_column(Text(one.metric), overflow="fold")
     everything = {"": [[overall(one)] for one in found]}
@@ -95,9 +96,11 @@ def _table(found: list[Decisions], tests: list[Comparison], split: Literal["dist
     for kind, columns in everything.items():
         for row in zip(*columns):
             label = f"{kind} {row[0].group}".strip()
-            table.add_row(Text(label), str(row[0].total), *(Text(_cell(cell)) for cell in row))
+            chance = f"{100 * row[0].chance:.1f}"
+            table.add_row(Text(label), str(row[0].total), chance, *(Text(_cell(cell)) for cell in row))
     console.print(table)
-    console.print(Text("\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors.",
+    console.print(Text("\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors. "
+                       "Chance is what random scores without ties reach.",
                        style="dim"))
     for test in tests:
         console.print(Text(f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from wholetext.errors import MetricError
 from wholetext.meta.contrast.decisions import BoolArray, Decisions
 from wholetext.meta.contrast.items import Item
+from wholetext.types import FloatArray
 
 Split = Literal["distance", "flag"]
 
@@ -26,6 +26,7 @@ class Accuracy:
     undefined: int
     low: float  # Wilson's 95 % interval of the accuracy
     high: float
+    chance: float  # what random scores without ties are expected to reach
 
     @property
     def accuracy(self) -> float:
@@ -95,22 +96,26 @@ def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> Accuracy:
     total = int(chosen.sum())
     low, high = wilson(correct, total)
     ties, undefined = (int(which[chosen].sum()) for which in (decisions.tied, decisions.undefined))
-    return Accuracy(name, total, correct, ties, undefined, low, high)
+    chance = float(_luck(decisions)[chosen].mean()) if total else float("nan")
+    return Accuracy(name, total, correct, ties, undefined, low, high, chance)
+
+
+def _luck(decisions: Decisions) -> FloatArray:
+    """(items,) the chance that the correct candidate comes first by luck."""
+    return np.array([1 / len(item.candidates) for item in decisions.set.items])
 
 
 def _blocks(decisions: Decisions) -> Accuracy:
     """Blocks of which every item was decided correctly."""
     right: dict[str, bool] = {}
-    for item, correct in zip(decisions.set.items, decisions.correct):
+    luck: dict[str, float] = {}
+    for item, correct, chance in zip(decisions.set.items, decisions.correct, _luck(decisions)):
         if item.block:
             right[item.block] = right.get(item.block, True) and bool(correct)
-    return _counted("whole blocks", right.values())
-
-
-def _counted(name: str, right: Iterable[bool]) -> Accuracy:
-    values = list(right)
-    low, high = wilson(sum(values), len(values))
-    return Accuracy(name, len(values), sum(values), 0, 0, low, high)
+            luck[item.block] = luck.get(item.block, 1.0) * float(chance)
+    low, high = wilson(sum(right.values()), len(right))
+    chance = sum(luck.values()) / len(luck) if luck else float("nan")
+    return Accuracy("whole blocks", len(right), sum(right.values()), 0, 0, low, high, chance)
 
 
 def wilson(correct: int, total: int) -> tuple[float, float]:

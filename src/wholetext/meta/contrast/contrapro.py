@@ -69,7 +69,7 @@ def context(
 def _item(fields: Fields, at: int, source: tuple[str, ...], target: tuple[str, ...]) -> Item:
     wrong = [Candidate(error.text("contrastive"), target) for error in fields.list("errors")]
     pronouns = [fields.text(key, "").lower() for key in ("src pronoun", "ref pronoun")]
-    return Item(
+    return fields.item(
         id=f"contrapro-{at}", src=fields.text("src segment"), src_context=source,
         candidates=(Candidate(fields.text("ref segment"), target), *wrong), category=":".join(filter(None, pronouns)),
         distance=fields.number("ante distance"), intra=fields.flag("intrasegmental"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,44 @@ def _json(path: Path, wanted: Wanted, reader: str) -> ContrastSet:
         raise InputError("this JSON is nested too deeply", where=str(path)) from None
     for name, (matches, made) in _JSON.items():
         if reader == name or (reader == "auto" and matches(data)):
-            return made(data, path, wanted)
+            try:
+                return made(data, path, wanted)
+            except InputError as fault:
+                raise InputError(fault.what, where=_with_line(fault.where, path), next=fault.next) from None
     raise InputError("this is no contrastive set that is known here", where=str(path),
                      next=f"name its format with --reader {'|'.join(READERS)}")
+
+
+# ---------------------------------------------------------------- where an item begins
+
+_PLACE = re.compile(r", (?:item (?P<item>\d+)|block (?P<block>\d+))")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},\n]', re.DOTALL)
+
+
+def _with_line(where: str, path: Path) -> str:
+    """``FILE, item 3 …`` → ``FILE:LINE, item 3 …``: looked up only when something is wrong."""
+    found = _PLACE.match(where, len(str(path)))
+    if not where.startswith(str(path)) or found is None:
+        return where
+    with opened(path) as file:
+        text = "\n".join(file.lines())
+    line = _line_of(text, int(found["item"])) if found["item"] else _line_of(text, 0, f'"{found["block"]}"')
+    return f"{path}:{line}{where[len(str(path)):]}"
+
+
+def _line_of(text: str, item: int, key: str | None = None) -> int:
+    """The line (from 1) where the ``item``-th element of the outermost list begins, or a key of the object."""
+    depth, line, count, begun = 0, 1, -1, True
+    for token in _TOKEN.finditer(text):
+        sign = token.group()
+        if sign == "\n":
+            line += 1
+            continue
+        if depth == 1 and not begun and sign != "]":
+            begun, count = True, count + 1
+        if depth == 1 and (sign == key if key else begun and count == item):
+            return line
+        depth += (sign in "[{") - (sign in "]}") if len(sign) == 1 else 0
+        if (depth == 1 and sign in "[{" and count < 0) or (depth == 1 and sign == ","):
+            begun = False
+    return line

@@ -117,3 +117,10 @@ class Fields:
     def fault(self, key: str, wanted: str) -> InputError:
         found = "nothing" if key not in self.value else type(self.value[key]).__name__
         return InputError(f"the field {key!r} should be {wanted}, found {found}", where=self.where)
+
+    def item(self, **values: Any) -> Item:
+        """An item made from this object: what is wrong with it is said with its place."""
+        try:
+            return Item(**values)
+        except InputError as fault:
+            raise InputError(fault.what, where=f"{self.where} ({values['id']})", next=fault.next) from None

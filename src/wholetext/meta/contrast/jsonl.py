@@ -38,7 +38,7 @@ def _item(fields: Fields, name: str) -> Item:
         raise fields.fault("contrastive_ref_context", "one list of sentences for each contrastive translation")
     wrong = [Candidate(text, tuple(map(str, context))) for text, context in zip(texts, own)]
     pronouns = [fields.text(key, "") for key in ("src_pronoun", "ref_pronoun")]
-    return Item(
+    return fields.item(
         id=fields.text("id", name), src=fields.text("src"), src_context=source,
         candidates=(Candidate(fields.text("target"), target), *wrong), type=fields.text("type", ""),
         category=":".join(part for part in pronouns if part), distance=fields.number("antecedent_distance"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import InputError
-from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Item, Wanted
+from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Wanted
 
 _MARK = " _eos "
 
@@ -31,6 +31,6 @@ def read(data: Any, path: Path, wanted: Wanted) -> ContrastSet:
         for text in texts:
             *before, last = text.split(_MARK)
             candidates.append(Candidate(last, tuple(before)))
-        items.append(Item(id=f"{path.stem}-{at}", src=current, src_context=tuple(source), candidates=tuple(candidates),
-                          type=path.stem, distance=fields.number("ctx_dist")))
+        items.append(fields.item(id=f"{path.stem}-{at}", src=current, src_context=tuple(source), type=path.stem,
+                                 candidates=tuple(candidates), distance=fields.number("ctx_dist")))
     return ContrastSet(path.stem, wanted.langs or ("en", "ru"), tuple(items))
