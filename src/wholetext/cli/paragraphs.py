@@ -20,6 +20,9 @@ def paragraphs(
     mqm_tsv: Annotated[
         Path | None, typer.Option("--mqm-tsv", help="Take the ratings from this TSV of MQM annotations.")
     ] = None,
+    mqm_weights: Annotated[
+        str, typer.Option("--mqm-weights", help="For --mqm-tsv: standard, wmt22, or major=5,minor=1 …")
+    ] = "standard",
     raters: Annotated[
         Literal["each", "first", "mean"], typer.Option("--raters", help="What several raters of a segment mean.")
     ] = "each",
@@ -32,6 +35,7 @@ def paragraphs(
     from wholetext.io.evalset import language_pair, read
     from wholetext.io.scores import human_names
     from wholetext.meta.conventions import standard_gold
+    from wholetext.meta.mqm import read_weights
     from wholetext.meta.paragraphs import Windows
     from wholetext.meta.paragraphs import paragraphs as cut
     from wholetext.meta.sources import find_ratings, raw_mqm
@@ -39,7 +43,7 @@ def paragraphs(
     lengths = read_lengths(k)
     pair = language_pair(evalset, langs)
     name = gold or standard_gold(list(dict.fromkeys(name for name, _ in human_names(evalset, pair)))) or "mqm"
-    source = raw_mqm(mqm_tsv) if mqm_tsv else find_ratings(evalset, pair, name)
+    source = raw_mqm(mqm_tsv, read_weights(mqm_weights)) if mqm_tsv else find_ratings(evalset, pair, name)
     warn([source.note] if source.note else [])
     loaded = read(evalset, pair) if out is not None else None
     print(f"{name} ratings of {source.path}: {len(source.ratings)} by {len(source.ratings.raters)} raters, "

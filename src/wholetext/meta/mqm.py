@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from wholetext.errors import InputError
 from wholetext.io.text import FilePath, at, opened
 from wholetext.meta.ratings import Ratings, Segment, gather
+from wholetext.parsing import number
 
 _COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 Mark = tuple[int, int, str, str]  # start, end, severity, category
@@ -38,6 +39,19 @@ class Weights:
             if rule in self.rules:
                 return self.rules[rule]
         return 0.0
+
+
+def read_weights(text: str) -> Weights:
+    """``standard``, ``wmt22``, or rules such as ``major=5,minor=1,minor/Fluency/Punctuation=0.1``."""
+    if text in ("standard", "wmt22"):
+        return Weights(dict(STANDARD if text == "standard" else WMT22))
+    rules: dict[str, float] = {}
+    for rule in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = rule.rpartition("=")
+        if not equals or not name.strip():
+            raise InputError(f"invalid MQM weight {rule!r}", next="write standard, wmt22, or major=5,minor=1")
+        rules[name.strip().lower()] = number(value, low=0, next="write a weight as major=5")
+    return Weights(rules)
 
 
 @dataclass(frozen=True, slots=True)
