@@ -152,7 +152,7 @@ def score(root: Path, command: bool = True) -> Action:
     """A run is replaced by another one: by the command, or by ``write_run`` alone."""
     import wholetext as wt
 
-    out, options = root / "out" / "run", [*texts(root), "--draws", "10", "--no-cache", "-q"]
+    out, options = root / "out" / "run", [*texts(root), "--draws", "10", "--no-cache", "-q", "--overwrite"]
     corpus, outputs, _ = wt.read(wt.LineFiles(hyps=[root / "hyp.txt"], src=root / "src.txt", refs=[root / "ref.txt"],
                                               docs=root / "docs.txt"), langs="de-en")  # fmt: skip
     older, newer = ["chrf", "whole:bleu", "ter"], ["chrf(beta=1)"]

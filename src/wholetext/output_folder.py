@@ -78,7 +78,7 @@ def changing(folder: Path, kind: Kind, trial: bool = False) -> Iterator[Path]:
 
 def finish(folder: Path, kind: Kind) -> None:
     """Finish a writing that was interrupted after its commit point; nothing to do in any other case."""
-    if (folder / JOURNAL).exists():
+    if os.path.exists(folder / JOURNAL):  # noqa: PTH110 - pathlib raises where a name is too long
         with refusing(str(folder), kind.error, "the rest of an interrupted writing"), locked(folder):
             _roll_forward(folder, kind)
 
@@ -161,7 +161,7 @@ def _ours(folder: Path, kind: Kind) -> dict[str, str]:
     if ours is None:
         foreign = [name for name in names if not is_temporary(name) and not kind.ignored.fullmatch(name)]
         if foreign:
-            raise kind.error(f"the folder exists and is not a {kind.noun}: it holds {foreign[0]!r}", where=str(folder),
+            raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
                              next="choose another --out")
         return {}
     found = {name: digest for name, digest in ours.items() if name in names and kind.names.fullmatch(name)}

@@ -37,7 +37,7 @@ def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.Captu
     (["none.toml", "more"], "a recipe names its data itself"),
     (["x", "--set", "epochs"], "'epochs' is no setting"),
     (["x", "--form", "jiont"], "did you mean joint"),
-    (["x", "--k", "0"], "no paragraph lengths"),
+    (["x", "--k", "0"], "invalid paragraph lengths"),
 ])  # fmt: skip
 def test_errors(words: list[str], wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:

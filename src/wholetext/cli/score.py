@@ -140,8 +140,9 @@ def chosen(context: typer.Context, kept: Significance | None, given: Significanc
 def refuse_other_run(out: Path, overwrite: bool) -> None:
     """An error where --out holds a run already and nobody said that it may be replaced."""
     from wholetext.errors import RunError
+    from wholetext.results import run_file
 
-    if not overwrite and (out / "run.json").exists():
+    if not overwrite and run_file(out, "run.json").exists():
         raise RunError("there is a run here already", where=str(out),
                        next="choose another --out, or replace it with --overwrite")
 

@@ -57,6 +57,8 @@ def train(
 
     A killed run goes on where it stopped when the same command is given again.
     """
+    from wholetext.cache import damage_notes
+    from wholetext.cli.inputs import warn
     from wholetext.engine import Engine
     from wholetext.train.loop import train as run
     from wholetext.train.session import Session
@@ -73,6 +75,7 @@ def train(
     found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds,
                                 Engine(device=device), told))
     told.end()
+    warn(damage_notes())
     show(found)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from wholetext.errors import SpecError, WholetextError, did_you_mean
+from wholetext.errors import SpecError, did_you_mean
 from wholetext.report.analysis import Analysis
 from wholetext.report.drawing import SOFT, altair_module
 from wholetext.report.panels import Study
 from wholetext.report.run_figures import categories, differences, distribution, documents, leaderboard, scatter
 from wholetext.report.study_figures import panel_chart
+from wholetext.storage import write_file
 
 Format = Literal["pdf", "svg", "png"]
 PPI = 200
@@ -27,17 +28,12 @@ def write_figures(analysis: Analysis | None, studies: Sequence[Study], folder: P
         raise SpecError(f"there is no figure format {wrong[0]!r}" if wrong else "no figure format was named",
                         next=did_you_mean(wrong[0], known) if wrong else f"formats: {', '.join(known)}")
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, chart in figures(analysis, studies):
-            spec = _spec(chart)
-            for one in formats:
-                path = folder / f"{name}.{one}"
-                path.write_bytes(_convert(spec, one))
-                written.append(path)
-    except OSError as fault:
-        raise WholetextError(f"a figure cannot be written ({fault.strerror})", where=str(folder),
-                             next="choose another folder with --figures") from fault
+    for name, chart in figures(analysis, studies):
+        spec = _spec(chart)
+        for one in formats:
+            path = folder / f"{name}.{one}"
+            write_file(path, _convert(spec, one))
+            written.append(path)
     return written
 
 

@@ -13,10 +13,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, WholetextError
+from wholetext.errors import MissingExtra
 from wholetext.report.analysis import Analysis
 from wholetext.report.panels import Study
 from wholetext.report.texts import Faults, blocks, choose, gather
+from wholetext.storage import write_file
 from wholetext.version import __version__
 
 SCRIPTS = ("dom.js", "data.js", "color.js", "charts.js", "grids.js", "leaderboard.js", "documents.js", "marks.js",
@@ -37,12 +38,7 @@ def write_report(
 ) -> int:
     """Write the page of a run, of studies, or of both; returns its size in bytes."""
     page = render(analysis, studies, choices or Choices()).encode("utf-8", "surrogatepass")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(page)
-    except OSError as fault:
-        raise WholetextError(f"the report cannot be written ({fault.strerror})", where=str(path),
-                             next="choose another place with -o") from fault
+    write_file(path, page)
     return len(page)
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
+import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wholetext.backends.encoder import torch_module
-from wholetext.backends.learned.config import FILE
 from wholetext.backends.learned.fields import plain
+from wholetext.backends.learned.folder import MODEL
 from wholetext.backends.learned.weights import Array, Weights, write_weights
 from wholetext.errors import InputError, ModelError, RunError
+from wholetext.output_folder import check
+from wholetext.parsing import file_bytes, read_json
+from wholetext.storage import refusing, replacing, write_file
 from wholetext.train.recipe import Recipe
 from wholetext.train.validation import Verdict
 
 RUN, STATE = "run.json", "state.pt"
+_OWN = re.compile(r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|state\.pt)\.new"
+                  r"|features\.sqlite(-wal|-shm|\.damaged-.*)?")  # fmt: skip
 
 
 @dataclass
@@ -49,9 +53,9 @@ class Checkpoints:
 
     def claim(self, recipe: Recipe, fresh: bool) -> None:
         """An error, before any work, where the folder holds a run of another recipe, or something else altogether."""
-        refuse_others(self.folder.parent)
+        check(self.folder.parent, MODEL)
         if fresh:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._remove()
         mine, there = json.loads(json.dumps(plain(recipe))), self._there().get("recipe")
         if there is None or there == mine:
             return
@@ -69,20 +73,26 @@ class Checkpoints:
                                  where=str(self.folder.parent),
                                  next="give another --out, or --fresh to begin anew here")
             return (self.folder / STATE).is_file()
-        self.folder.mkdir(parents=True, exist_ok=True)
         mine = {"recipe": plain(recipe), "data": data}
-        write_whole(self.folder / RUN, (json.dumps(mine, indent=1, ensure_ascii=False) + "\n").encode())
+        write_file(self.folder / RUN, json.dumps(mine, indent=1, ensure_ascii=False) + "\n")
         return False
+
+    def _remove(self) -> None:
+        """Remove what a run leaves here, and nothing else."""
+        with refusing(str(self.folder), what="a new run"):
+            for path in self.folder.iterdir() if self.folder.is_dir() else ():
+                if _OWN.fullmatch(path.name):
+                    path.unlink()
 
     def _there(self) -> dict[str, Any]:
         """What the folder's run was begun with; empty where there is none."""
         path = self.folder / RUN
         if not path.is_file():
             return {}
-        try:
-            found: dict[str, Any] = dict(json.loads(path.read_text("utf-8")))
-        except (OSError, ValueError, TypeError) as fault:
-            raise RunError(f"it cannot be read ({fault})", where=str(path), next="begin anew with --fresh") from None
+        again = "begin anew with --fresh"
+        found = read_json(file_bytes(path, error=RunError, next=again), where=str(path), error=RunError, next=again)
+        if not isinstance(found, dict) or not isinstance(found.get("recipe"), dict):
+            raise RunError("it does not describe a run", where=str(path), next=again)
         return found
 
     def save(self, progressed: Progressed, learner: Any, optimizer: Any) -> None:
@@ -96,7 +106,7 @@ class Checkpoints:
             "tensors": {name: torch.from_numpy(tensor) for name, tensor in learner.tensors().items()},
             "random": torch.get_rng_state(),
         }, buffer)  # fmt: skip
-        write_whole(self.folder / STATE, buffer.getvalue())
+        write_file(self.folder / STATE, buffer.getvalue())
 
     def load(self, learner: Any, optimizer: Any) -> Progressed:
         """Put a run back to where it was saved."""
@@ -114,10 +124,8 @@ class Checkpoints:
 
     def keep_best(self, step: int, tensors: dict[str, Array]) -> None:
         """The tensors of an evaluation that may become the metric; older ones go when the next state is saved."""
-        beside = self.folder / f"best-{step}.new"
-        write_weights(beside, tensors)
-        sync(beside)
-        beside.replace(self.folder / f"best-{step}.safetensors")
+        with replacing(self.folder / f"best-{step}.safetensors") as beside:
+            write_weights(beside, tensors)
 
     def best(self, step: int) -> dict[str, Array]:
         path = self.folder / f"best-{step}.safetensors"
@@ -127,29 +135,5 @@ class Checkpoints:
 
     def tidy(self, step: int) -> None:
         for path in self.folder.glob("best-*"):
-            if path.name != f"best-{step}.safetensors":
+            if path.name != f"best-{step}.safetensors" and _OWN.fullmatch(path.name):
                 path.unlink(missing_ok=True)
-
-
-def refuse_others(out: Path) -> None:
-    """An error now, not after training, where the folder holds something that is not a learned metric."""
-    if out.is_file():
-        raise InputError("it is a file, not a folder", where=str(out), next="give a folder with --out")
-    others = sorted(path.name for path in out.iterdir() if path.name[0] != ".") if out.is_dir() else []
-    ours = FILE in others or (out / ".train" / RUN).is_file()  # the latter: killed while the metric was written
-    if others and not ours:
-        raise InputError(f"the folder holds {others[0]!r}, which is not of a learned metric", where=str(out),
-                         next="give a folder of its own with --out")
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """A file that is there as a whole, or as it was before."""
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_bytes(content)
-    sync(beside)
-    beside.replace(path)
-
-
-def sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.learned.forms import Form
-from wholetext.cache import Cache, content_key
+from wholetext.cache import Cache, content_key, note_damage
 from wholetext.engine import Engine, request_key
 from wholetext.types import Request
 
@@ -35,6 +35,8 @@ def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engi
         store.put("features", fresh.items())
         found.update(fresh)
     tell(len(distinct), len(distinct))
+    for note in store.notes:
+        note_damage(note)
     store.close()
     whole = np.frombuffer(b"".join(found[keys[pair]] for pair in pairs), dtype="<f4")
     return whole.reshape(len(pairs), form.width).astype(np.float32)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
+import json
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from wholetext.backends import hub
 from wholetext.backends.learned.config import CARD, FILE, WEIGHTS, Config, write_config
-from wholetext.backends.learned.weights import Array, write_weights
+from wholetext.backends.learned.weights import Array, safetensors_faults, write_weights
 from wholetext.backends.tokenizer import FILES
 from wholetext.errors import ModelError
+from wholetext.output_folder import Kind, changing, sha256
+from wholetext.parsing import file_bytes, read_json
 
 
 def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
@@ -41,26 +45,62 @@ def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
 def write_folder(
     folder: Path, config: Config, card: str, tensors: Mapping[str, Array], more: Callable[[Path], None] | None = None
 ) -> None:
-    """Write a learned metric; ``more`` adds files of the form's own. Written beside, then moved in: whole or not there.
-    """
-    made = folder / ".new"
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(parents=True)
-    if tensors:
-        write_weights(made / WEIGHTS, tensors)
-    if more is not None:
-        more(made)
-    (made / CARD).write_text(card, "utf-8")
-    write_config(made, config)
-    names = {path.name for path in made.iterdir()}
-    strange = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and path.name not in names)
-    if strange and not (folder / FILE).is_file():
-        shutil.rmtree(made)
-        raise ModelError(f"the folder holds {strange[0]!r}, which is not of a learned metric", where=str(folder),
-                         next="give a folder of its own with --out")
-    (folder / FILE).unlink(missing_ok=True)  # while files change, the folder is no metric
-    for name in strange:
-        (folder / name).unlink()
-    for name in sorted(names, key=lambda name: name == FILE):  # the configuration last
-        (made / name).replace(folder / name)
-    made.rmdir()
+    """Write a learned metric, all of its files or none; ``more`` adds files of the form's own. Other files stay."""
+    with changing(folder, MODEL) as staged:
+        if tensors:
+            write_weights(staged / WEIGHTS, tensors)
+        if more is not None:
+            with safetensors_faults():
+                more(staged)
+        (staged / CARD).write_text(card, "utf-8")
+        write_config(staged, config)
+        listed = {path.name: sha256(path) for path in sorted(staged.iterdir())}
+        (staged / LIST).write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
+    old = folder / ".new"  # where 0.1.0 staged files; one that was killed left it
+    for path in old.iterdir() if old.is_dir() else ():
+        if MODEL.names.fullmatch(path.name):
+            path.unlink()
+    with suppress(OSError):
+        old.rmdir()
+
+
+def verify(folder: Path) -> None:
+    """An error where weights are not the ones that were written; folders of 0.1.0 have no list to compare with."""
+    for name, digest in _listed(folder).items():
+        path = folder / name
+        if name.endswith(".safetensors") and path.is_file() and sha256(path) != digest:
+            raise ModelError("the weights were changed since they were written (their SHA-256 differs)",
+                             where=str(path), next="copy the folder again, or train again")
+
+
+def _listed(folder: Path) -> dict[str, str]:
+    """The files of a learned metric with their SHA-256, as they were written."""
+    path = folder / LIST
+    if not path.is_file():
+        return {}
+    found = read_json(file_bytes(path, error=ModelError), where=str(path), error=ModelError)
+    if not isinstance(found, dict) or not all(isinstance(digest, str) for digest in found.values()):
+        raise ModelError("it is not a list of files", where=str(path),
+                         next="copy the folder again, or delete this file")
+    return found
+
+
+def _written(folder: Path) -> dict[str, str] | None:
+    try:
+        found = _listed(folder)
+        if found:
+            return {**found, LIST: ""}
+        head = {} if (folder / ".new").is_dir() else json.loads((folder / FILE).read_bytes())
+    except (ModelError, OSError, ValueError, RecursionError):
+        return None
+    if not (folder / ".new").is_dir() and not (isinstance(head, dict) and {"form", "content", "reads"} <= set(head)):
+        return None
+    own = (FILE, WEIGHTS, CARD) if head.get("base") else OWN  # of 0.1.0, which listed no files
+    return dict.fromkeys(own, "")
+
+
+LIST = ".wholetext-files.json"
+OWN = (FILE, WEIGHTS, CARD, "model.safetensors", "config.json", "generation_config.json", "tokenizer.json",
+       "tokenizer_config.json", "spiece.model", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+MODEL = Kind("folder of a learned metric", re.compile("|".join(map(re.escape, (*OWN, LIST)))), _written, ModelError,
+             ignored=re.compile(r"\..*", re.DOTALL))  # fmt: skip

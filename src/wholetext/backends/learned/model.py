@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,19 @@ from wholetext.backends import hub, int8
 from wholetext.backends.encoder import Precision
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import WEIGHTS, Config, Scale
-from wholetext.backends.learned.folder import find_base
+from wholetext.backends.learned.folder import MODEL, find_base, verify
 from wholetext.backends.learned.forms import Form, Opening, checked_config, form_class
 from wholetext.backends.learned.head import PREFIX, Head, make_head, shapes
 from wholetext.backends.learned.weights import Weights
+from wholetext.output_folder import finish
 from wholetext.types import FloatArray, Request, Run
 
 
 class Learned:
     """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
 
-    def __init__(self, config: Config, opening: Opening, id: str) -> None:
-        self.config, self.weights, self.id = config, opening.weights, id
+    def __init__(self, config: Config, opening: Opening, id: str, folder: Path) -> None:
+        self.config, self.weights, self.id, self.folder = config, opening.weights, id, folder
         self.form: Form = form_class(config.form)(opening)
 
     @cached_property
@@ -34,11 +36,17 @@ class Learned:
         found = self.weights.group(PREFIX, shapes(self.form.width, self.config.head))
         return make_head(found, self.config.head)
 
+    @cached_property
+    def verified(self) -> bool:
+        verify(self.folder)
+        return True
+
     def scores(self, pairs: Sequence[Request], run: Run) -> FloatArray:
         """(n,) scores of requests with one hypothesis and at most one reference."""
         if not pairs:
             return np.zeros(0)
         head = self.head  # its faults show before any model runs
+        self.verified  # noqa: B018 - once
         features = self.form.features(pairs, run)  # (n, width)
         return scaled(features[:, 0] if head is None else head(features), self.config.output)
 
@@ -52,6 +60,7 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
 
 def open_learned(run: Run, model: str, revision: str, base: str = "") -> Learned:
     """The learned metric in a folder, shared by everything in the process that uses it."""
+    finish(Path(model), MODEL)
     located = hub.locate(model, revision)
     precision = Precision(run.device, run.dtype)
     int8.warn(run)
@@ -60,7 +69,7 @@ def open_learned(run: Run, model: str, revision: str, base: str = "") -> Learned
         config = checked_config(located)
         weights = Weights(None if config.head is None else located.path / WEIGHTS)
         opening = Opening(config, find_base(config, located.path, base), weights, precision, run)
-        return Learned(config, opening, f"{located.id}/{precision.dtype}")
+        return Learned(config, opening, f"{located.id}/{precision.dtype}", located.path)
 
     key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)
     return run.resource(key, make)

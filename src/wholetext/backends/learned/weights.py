@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -69,4 +72,20 @@ class Weights:
 def write_weights(path: Path, tensors: Mapping[str, Array]) -> None:
     from safetensors.numpy import save_file
 
-    save_file({name: np.ascontiguousarray(tensor) for name, tensor in sorted(tensors.items())}, str(path))
+    with safetensors_faults():
+        save_file({name: np.ascontiguousarray(tensor) for name, tensor in sorted(tensors.items())}, str(path))
+
+
+@contextmanager
+def safetensors_faults() -> Iterator[None]:
+    """What the operating system says when safetensors writes, as the OSError it is."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except SafetensorError as fault:
+        code = re.search(r"\(os error (\d+)\)|code: (\d+)", str(fault))
+        if code is None:
+            raise OSError(str(fault)) from fault
+        number = int(code[1] or code[2])
+        raise OSError(number, os.strerror(number)) from fault
