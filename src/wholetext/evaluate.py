@@ -118,7 +118,9 @@ def _evaluate(
     finally:
         if cache:
             cache.close()
-    notes = Results(corpus, tuple(outputs), scores).notes
+    lined_up = [f"{one.system}: lined up with the documents' segments by `wholetext align` in {len(one.realigned)} of "
+                f"{len(corpus)} documents" for one in outputs if one.realigned]
+    notes = (*lined_up, *Results(corpus, tuple(outputs), scores).notes)
     found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
     suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(
@@ -286,7 +288,7 @@ def _scores(
         metric=work.scorer.spec, system=output.system, rows=rows, stats=np.concatenate(part.stats),
         reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
         higher_is_better=metric.higher_is_better, range=metric.range,
-        signature=signature(work, rows, (lost > 0).sum(axis=0), mark),
+        signature=signature(work, output, rows, (lost > 0).sum(axis=0), mark),
         details=tuple(part.details) if any(d is not None for d in part.details) else (),
         lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
     )

@@ -168,14 +168,14 @@ def _plain(value: object) -> str:
 
 
 def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
-    """A short hash of the documents with these references: the same whether others were never read or not used."""
+    """A short hash of the documents with these references, whatever they are called and in whatever order."""
     digest = hashlib.blake2b(digest_size=6)
     for doc in corpus.docs:
-        digest.update(json.dumps([doc.id, doc.src, [(name, doc.refs[name]) for name in sorted(refs)]]).encode())
+        digest.update(json.dumps([doc.id, doc.src, sorted(doc.refs[name] for name in refs)]).encode())
     return digest.hexdigest()
 
 
-def signature(work: Job, rows: Rows, lost: IntArray, mark: str) -> Signature:
+def signature(work: Job, output: Output, rows: Rows, lost: IntArray, mark: str) -> Signature:
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
     items |= {f"view.{key}": value for key, value in parameters_of(view).items()}
@@ -185,6 +185,9 @@ def signature(work: Job, rows: Rows, lost: IntArray, mark: str) -> Signature:
     if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
         items |= {"context_refs": ",".join(lent)}
     items |= {"dtype": work.engine.dtype} if metric.fits([], work.engine) is not None else {}
+    if output.realigned:
+        how = sorted(set(output.realigned.values()))
+        items |= {"realigned": f"{len(output.realigned)}/{len(work.corpus)} {' '.join(how)}"}
     items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
     items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
     items |= {"corpus": mark, "wholetext": __version__}

@@ -9,7 +9,7 @@ MOST = 100  # characters of a short signature
 _ROOM = 79  # what further parameters may fill: a line of a terminal
 _COUNTED = {"rows", "dropped", "lost_context", "lost_focus"}  # outcomes of one output, not settings
 _NAMED = {"refs", "context_refs"}  # names that users choose: how many there are is what matters
-_LEFT_OUT = _COUNTED | _NAMED | {"metric", "view", "model", "revision", "corpus", "wholetext"}
+_LEFT_OUT = _COUNTED | _NAMED | {"metric", "view", "model", "revision", "realigned", "corpus", "wholetext"}
 
 
 class Signature(Mapping[str, str]):
@@ -51,6 +51,7 @@ class Signature(Mapping[str, str]):
         head = [self.get("metric", ""), self.get("view", "")]
         head += [f"{model}#{self['revision'][:8]}" if self.get("revision") else model] if model else []
         head += [f"refs:{_number(self['refs'])}"] if "refs" in self else []
+        head += ["realigned"] if "realigned" in self else []
         tail = [f"v:{self.get('wholetext', '')}", f"#{self.hash}"]
         keys = sorted((key for key in self if key not in _LEFT_OUT), key="view.joiner".__eq__)  # rarely of interest
         rest = [f"{key.removeprefix('view.')}:{self[key]}" for key in keys]

@@ -130,8 +130,10 @@ class Output(_ByKey):
 
     system: str
     docs: Mapping[str, tuple[str, ...]]
+    realigned: Mapping[str, str] = field(default_factory=dict)  # document id → how it got the document's segments
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "realigned", _frozen(self.realigned))
         object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
 
     def _key(self) -> tuple[Hashable, ...]:

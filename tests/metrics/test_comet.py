@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -12,7 +13,10 @@ import pytest
 from neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 
 from wholetext.engine import Engine
+from wholetext.errors import ModelError
+from wholetext.evaluate import Options, evaluate
 from wholetext.metrics.comet import Comet
+from wholetext.testing import sample
 from wholetext.types import FloatArray, Request, View
 
 pytest.importorskip("torch")
@@ -190,3 +194,25 @@ def test_layers_above_the_last_that_counts_are_never_computed(request: pytest.Fi
     counted = [i for i, weight in enumerate(model.mix[0]) if weight]
     assert 0 < len(counted) < len(model.mix[0])
     assert len(layers) == counted[-1]
+
+
+@pytest.mark.parametrize(("name", "ignored"), [
+    ("comet-reg-mix", {"qe": True}), ("comet-qe-mix", {"qe": True}), ("xcomet", {"pool_special_tokens": False}),
+    ("comet-kiwi-bert", {"layernorm_scope": "minibatch8"}), ("xcomet", {"truncation": "reference"}),
+])  # fmt: skip
+def test_parameters_that_a_checkpoint_does_not_read_are_refused(tiny: Path, name: str, ignored: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match=f"does not read {next(iter(ignored))}="):
+        Comet(str(tiny / name), **ignored).resolve(("en", "de"))
+
+
+def test_scores_that_depend_on_company_are_not_kept(tiny: Path, tmp_path: Path) -> None:
+    corpus, outputs = sample()
+    spec = f"comet(layernorm_scope=minibatch8)@{tiny / 'comet-reg-mix'}"
+    options = Options(cache=tmp_path / "cache.sqlite", flags=False)
+    together = evaluate(corpus, outputs[:2], [spec], options)
+    alone = evaluate(corpus, outputs[:1], [spec], options)  # would be answered from the rows scored in company
+    fresh = evaluate(corpus, outputs[:1], [spec], replace(options, cache=False))
+    system = outputs[0].system
+    assert np.array_equal(*(next(iter(one.scores.values()))[system].stats for one in (alone, fresh)))
+    assert alone.counts["computed"] == alone.counts["distinct"] and not alone.counts.get("cached")
+    assert any("depend on which segments are scored together" in note for note in together.warnings)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.comet_model import CometModel
+from wholetext.backends.comet_model import FIRST_TOKEN, CometModel
 from wholetext.backends.encoder import memory, torch_module
 from wholetext.backends.layout import Layout, together
 from wholetext.backends.tokenizer import Reading
@@ -37,7 +37,7 @@ class SentenceVectors:
 
     def layout(self, view: View) -> Layout:
         found = self.model.tokenizer.layout(view, self.reading)
-        if self.model.hparams.pool in {"cls", "default"} and (view.before or view.after):
+        if self.model.hparams.pool in FIRST_TOKEN and (view.before or view.after):
             raise MetricError(f"{self.model.located.name} reads its vector from the first token, so a segment cannot "
                               "be told from its context", next="use a view without context: sentence, slide, paragraph")
         return found
@@ -68,7 +68,7 @@ class SentenceVectors:
         for layer, weight in parts:
             if weight:
                 state = states[layer].float()  # (batch, tokens, width)
-                mean, spread = moments(state, mask, group) if self._normed else (0.0, 1.0)
+                mean, spread = moments(state, mask, group) if self.model.hparams.normed else (0.0, 1.0)
                 read = state if hparams.pool == "max" else average(state, kept)
                 total = total + weight * (read - mean) / spread
         if hparams.pool == "max":
@@ -77,16 +77,11 @@ class SentenceVectors:
 
     def read_at(self, layouts: Sequence[Layout]) -> list[list[int]] | None:
         """The tokens of each sequence that ``pool`` reads; None: all."""
-        return None if self._normed else [self._positions(layout) for layout in layouts]
-
-    @property
-    def _normed(self) -> bool:
-        """Whether each layer is normed over all tokens of a text."""
-        return self.model.hparams.layer_norm and self.model.hparams.layer is None
+        return None if self.model.hparams.normed else [self._positions(layout) for layout in layouts]
 
     def _positions(self, layout: Layout) -> list[int]:
         """The tokens that the vector is made of."""
-        if self.model.hparams.pool in {"cls", "default"}:
+        if self.model.hparams.pool in FIRST_TOKEN:
             return [0]
         return layout.kept(self.markers) or layout.kept(True)
 

@@ -37,6 +37,9 @@ _UNSAID: Mapping[str, Mapping[str, Any]] = {
 _MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # what multilingual MiniLM models are tokenised with
 
 
+FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token alone
+
+
 @dataclass(frozen=True)
 class Hparams:
     """What ``hparams.yaml`` says about a model, with the values old files leave unsaid."""
@@ -54,6 +57,11 @@ class Hparams:
     segments: tuple[str, ...]
     word_layer: int | None  # None: no error spans
     labels: tuple[str, ...]
+
+    @property
+    def normed(self) -> bool:
+        """Whether each layer is normed over all tokens of a text."""
+        return self.layer_norm and self.layer is None
 
     @property
     def top(self) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from wholetext.cli.inputs import warn
@@ -63,11 +63,17 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
                        f"{_legend(comparisons)}.", style="dim"))
     console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
     for comparison in comparisons:
-        by_system = results.scores[comparison.metric]
-        full = dict.fromkeys(str(scores.signature) for scores in by_system.values())
-        for signature in full if signatures else [by_system[comparison.baseline].signature.short]:
+        for signature in _signatures(results.scores[comparison.metric], signatures):
             console.print(Text(signature, style="dim"), soft_wrap=True)
     footer(notes, console)
+
+
+def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
+    """The signature that all systems share, or each with the systems it is of."""
+    found: dict[str, list[str]] = {}
+    for system, scores in by_system.items():
+        found.setdefault(str(scores.signature) if full else scores.signature.short, []).append(system)
+    return list(found) if len(found) == 1 else [f"{signature}  {', '.join(of)}" for signature, of in found.items()]
 
 
 def footer(notes: Sequence[str], console: Any) -> None:

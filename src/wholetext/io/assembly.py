@@ -72,7 +72,7 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
                              next="give each system its own name (a system is named after its file)")
         seen.add(output.system)
         notes += _check_output(corpus, output, place)
-        ordered.append(Output(output.system, {doc.id: output.docs[doc.id] for doc in corpus.docs}))
+        ordered.append(replace(output, docs={doc.id: output.docs[doc.id] for doc in corpus.docs}))
     if outputs and all(doc.src is None and not doc.refs for doc in corpus.docs):
         notes.append("there is neither a source nor a reference: only metrics of the output alone make sense")
         sizes = {doc: len(segments) for doc, segments in ordered[0].docs.items()}

@@ -90,7 +90,8 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
             known = {doc.id for doc in loaded.corpus.docs}
             for output in more.outputs:
                 docs = {doc: text for doc, text in output.docs.items() if doc in known or doc not in loaded.others}
-                outputs.append(Output(name if output.system == stem(path) else output.system, docs))
+                system = name if output.system == stem(path) else output.system
+                outputs.append(replace(output, system=system, docs=docs))
         else:
             outputs.append(_parallel(loaded, list(file.lines()), shown(path), name))
     if not outputs:

@@ -16,6 +16,7 @@ from wholetext.io.records import Table
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.types import Corpus, Document, Output
 
+REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` lined up its output
 _NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
 
@@ -54,7 +55,10 @@ def write(path: FilePath, loaded: Loaded) -> None:
         out.write(line({"corpus": corpus.id, "langs": list(corpus.langs)}, 1) + "\n")
         for number, doc in enumerate(corpus.docs, 2):
             texts = {"refs": dict(doc.refs), "outputs": {output.system: output.docs[doc.id] for output in outputs}}
-            value = {"doc": doc.id, **({} if doc.src is None else {"src": doc.src}), **texts, "meta": dict(doc.meta)}
+            how = {f"{REALIGNED}{output.system}": output.realigned[doc.id]
+                   for output in outputs if doc.id in output.realigned}
+            meta = {**doc.meta, **how}
+            value = {"doc": doc.id, **({} if doc.src is None else {"src": doc.src}), **texts, "meta": meta}
             out.write(line({key: part for key, part in value.items() if part != {}}, number) + "\n")
 
     write_text(path, lines)
@@ -194,9 +198,18 @@ class _Documents:
         return Document(name, src, {ref: _document(text, where) for ref, text in record.refs.items()}, record.meta)
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str], others: frozenset[str]) -> Loaded:
-        outputs = [Output(system, docs) for system, docs in self.outputs.items()]
-        done = assemble(Corpus(corpus, langs, tuple(self.docs.values())), outputs, notes, self.where)
+        outputs = [Output(system, docs, self._realigned(system)) for system, docs in self.outputs.items()]
+        names = {f"{REALIGNED}{system}" for system in self.outputs}
+        kept = [replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
+                if names & doc.meta.keys() else doc for doc in self.docs.values()]
+        done = assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)
         return replace(done, others=others)
+
+
+    def _realigned(self, system: str) -> dict[str, str]:
+        """Document id → how `wholetext align` gave the output its segments."""
+        return {doc.id: doc.meta[f"{REALIGNED}{system}"] for doc in self.docs.values()
+                if f"{REALIGNED}{system}" in doc.meta}
 
 
 def _document(text: Text, where: str) -> tuple[str, ...]:

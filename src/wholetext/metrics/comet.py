@@ -11,7 +11,7 @@ import numpy as np
 from wholetext.backends import int8
 from wholetext.backends.comet import GroupedVectors, Judge, SentenceVectors
 from wholetext.backends.comet_cross import CrossEncoder, Judged
-from wholetext.backends.comet_model import CometModel, locate_comet, locate_encoder, read_hparams
+from wholetext.backends.comet_model import FIRST_TOKEN, CometModel, Hparams, locate_comet, locate_encoder, read_hparams
 from wholetext.backends.encoder import Precision
 from wholetext.backends.hub import identity
 from wholetext.backends.layout import together
@@ -24,6 +24,7 @@ NEEDS: Mapping[str, frozenset[Side]] = {
     "regression": frozenset({"src", "hyp", "ref"}), "ranking": frozenset({"src", "hyp", "ref"}),
     "unified": frozenset({"hyp"}), "unified-ref": frozenset({"hyp", "ref"}),
 }  # fmt: skip
+CROSSED = {"unified", "unified-src", "unified-ref", "xcomet"}  # kinds that read all texts at once
 SPAN_WEIGHTS = (0.1667, 0.3333, 0.5)  # how much each pass counts for the error spans: source, reference, both
 SCORE_WEIGHTS, MQM_WEIGHT = (0.12, 0.33, 0.33), 0.22  # and for xCOMET's score (Guerreiro et al. 2024, §4)
 PENALTIES = {"minor": 1, "major": 5, "critical": 10}
@@ -67,7 +68,22 @@ class Comet(Metric):
             kind = "unified-src" if "src" in hparams.segments else "unified-ref"
         if self.kind not in {"auto", kind}:
             raise ModelError(f"the checkpoint is of the kind {kind}, not {self.kind}", where=self.model)
+        self._refuse_ignored(kind, hparams)
         return replace(self, revision=located.revision, kind=kind)
+
+    def _refuse_ignored(self, kind: str, hparams: Hparams) -> None:
+        """An error for a parameter that this checkpoint does not read: it would stand in the signature for nothing."""
+        crossed = kind in CROSSED
+        ignored = {
+            "qe=true": self.qe and kind not in {"unified", "xcomet"},
+            "pool_special_tokens=false": not self.pool_special_tokens and (crossed or hparams.pool in FIRST_TOKEN),
+            "layernorm_scope=minibatch8": not self.cacheable and (crossed or not hparams.normed),
+            "truncation=reference": self.truncation == "reference" and crossed,
+        }
+        for parameter, given in ignored.items():
+            if given:
+                raise ModelError(f"this checkpoint (of the kind {kind}) does not read {parameter}", where=self.model,
+                                 next=f"leave {parameter} out")
 
     def facts(self) -> Mapping[str, str]:
         told = {**identity(self.model, self.revision), "several_refs": "mean"}
@@ -156,7 +172,7 @@ class Comet(Metric):
 
     @property
     def _crossed(self) -> bool:
-        return self.kind in {"unified", "unified-src", "unified-ref", "xcomet"}
+        return self.kind in CROSSED
 
     def _cross(self, requests: Sequence[Request], model: CometModel, run: Run) -> FloatArray:
         for at, request in enumerate(requests):

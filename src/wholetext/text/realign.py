@@ -65,7 +65,9 @@ def realign(corpus: Corpus, output: Output, choices: Choices | None = None) -> t
         more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free[slice(*bead.free)])
         done.append(Realigned(doc.id, resegment(fixed, free, beads, glue), beads,
                               lost / max(1, sum(map(len, fixed))), more / max(1, sum(map(len, free)))))
-    return Output(output.system, {**output.docs, **{one.doc: one.segments for one in done}}), tuple(done)
+    how = dict.fromkeys((one.doc for one in done), f"to={to},split={choices.split}")
+    docs = {**output.docs, **{one.doc: one.segments for one in done}}
+    return Output(output.system, docs, {**output.realigned, **how}), tuple(done)
 
 
 def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]], langs: tuple[str, str]) -> float:

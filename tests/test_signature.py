@@ -1,0 +1,93 @@
+"""Signatures: short ones fit a line, hashes follow what matters, texts and models are named by content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import wholetext as wt
+from wholetext import Corpus, Document, Options, Output, Signature
+from wholetext.cli.main import main
+from wholetext.io import Loaded, jsonl
+
+SRC = ("Ein Satz.", "Noch ein Satz.", "Der letzte.")
+TEXT = ("A sentence.", "One more sentence.", "The last one.")
+OPTIONS = Options(cache=False, flags=False)
+
+
+def corpus(*names: str, texts: tuple[tuple[str, ...], ...] = (TEXT, SRC)) -> Corpus:
+    return Corpus("c", ("de", "en"), (Document("d", SRC, dict(zip(names, texts))),))
+
+
+def signature(made: Corpus, spec: str = "chrf", text: tuple[str, ...] = TEXT) -> Signature:
+    return wt.score(made, [Output("s", {"d": text})], spec, OPTIONS)["s"].signature
+
+
+def test_equal_texts_have_equal_hashes_whatever_references_are_called() -> None:
+    one, other = signature(corpus("ref")), signature(corpus("reference.en"))
+    assert one["corpus"] == other["corpus"] and one.hash == other.hash and one.short == other.short
+    both, turned = signature(corpus("a", "b")), signature(corpus("b", "a", texts=(SRC, TEXT)))
+    assert both["corpus"] == turned["corpus"] and both.hash == turned.hash
+    assert both["corpus"] != one["corpus"] and both.hash != one.hash
+    changed = signature(corpus("ref", texts=((*TEXT[:2], "The end."),)))
+    assert changed["corpus"] != one["corpus"] and changed.hash != one.hash
+
+
+@pytest.mark.parametrize("spec", ["bleu", "chrf", "slide(size=2,step=1,partial=include):chrf", "whole:ter",
+                                  "context(prev=9,next=9,hyp=own,source=shuffled,seed=7):bleu(tokenize=char)"])
+def test_a_short_signature_is_one_short_line(spec: str) -> None:
+    short = signature(corpus("ref"), spec).short
+    assert len(short) <= 100 and "\n" not in short
+    metric, view, *rest = short.split("|")
+    assert (metric, view) == (spec.rpartition(":")[2].partition("(")[0], spec.partition("(")[0].split(":")[0]
+                              if ":" in spec else "sentence")
+    assert rest[0] == "refs:1" and rest[-2] == f"v:{wt.__version__}" and rest[-1][0] == "#"
+
+
+def test_long_names_are_cut_and_the_hash_stays() -> None:
+    full = Signature({"metric": "m" * 80, "view": "v" * 80, "model": "x/" + "y" * 80, "revision": "f" * 40,
+                      "refs": "a,b", "wholetext": "1.0"})
+    assert len(full.short) <= 100 and full.short.endswith(f"…|v:1.0|#{full.hash}")
+
+
+def test_the_hash_follows_settings_and_not_what_happened_to_one_output() -> None:
+    base = {"metric": "m", "view": "v", "limit": "5", "refs": "a", "rows": "3", "lost_focus": "0", "wholetext": "1"}
+    hashes = {name: Signature({**base, name: "9"}).hash for name in base}
+    mine = Signature(base).hash
+    assert {name for name, value in hashes.items() if value == mine} == {"rows", "lost_focus", "refs"}
+
+
+def test_realigned_output_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = tmp_path / "in.jsonl"
+    whole = Output("free", {"d": (" ".join(TEXT),)})
+    jsonl.write(lines, Loaded(corpus("ref"), (whole, Output("good", {"d": TEXT})), ()))
+    with pytest.raises(SystemExit, match="0"):
+        main(["align", str(lines), "--out", str(tmp_path / "out.jsonl")])
+    loaded = wt.read(tmp_path / "out.jsonl")
+    assert not loaded.corpus.docs[0].meta
+    results = wt.evaluate(loaded.corpus, loaded.outputs, ["chrf"], OPTIONS)
+    free, good = (results["chrf"][name].signature for name in ("free", "good"))
+    assert free["realigned"] == "1/1 to=ref,split=rules" and "realigned" not in good
+    assert free.hash != good.hash and "|realigned|" in free.short
+    assert any("free" in note and "wholetext align" in note for note in results.warnings)
+    jsonl.write(tmp_path / "again.jsonl", loaded)
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+def test_runs_of_the_first_version_open_and_give_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Written by 0.1.0: two documents of the demo corpus, three systems."""
+    folder = Path(__file__).parent / "oracle" / "run-0.1.0"
+    results = wt.open_run(folder)
+    best = {spec: wt.compare(scores).standings[0] for spec, scores in results.scores.items()}
+    assert {spec: (one.system, one.score) for spec, one in best.items()} == {
+        "chrf": ("patchwork", pytest.approx(73.96064490660281)),
+        "bleu": ("patchwork", pytest.approx(53.575851861543555)),
+        "slide(size=4,step=4):chrf": ("patchwork", pytest.approx(74.55741179670497)),
+    }
+    literal = wt.compare(results["chrf"])["literal"]
+    assert (literal.interval.low, literal.interval.high) == pytest.approx((50.814534160795965, 55.658683641377884))
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", str(folder)])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "text that fills no window is not scored; partial=include scores it (3 of 19 segments)" in out
