@@ -44,7 +44,10 @@ def sample() -> tuple[Corpus, tuple[Output, ...]]:
 
 
 def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
-    """Assert that a metric keeps the contract: values, shapes, reading back, independence of order and company."""
+    """Assert that a metric keeps the contract: values, shapes, reading back, independence of order and company.
+
+    ``tolerance`` is relative to a score, and absolute for scores below 1.
+    """
     one = scorer(spec)
     _check_declaration(one)
     corpus, outputs = sample()
@@ -105,4 +108,4 @@ def check_backend(backend: Backend[X, Y], inputs: Sequence[X], *, tolerance: flo
 
 
 def _close(a: np.ndarray, b: np.ndarray, tolerance: float, claim: str) -> None:
-    assert a.shape == b.shape and np.allclose(a, b, rtol=0, atol=tolerance, equal_nan=True), f"broken: {claim}"
+    assert a.shape == b.shape and np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True), f"broken: {claim}"

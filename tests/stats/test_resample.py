@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from build_scores import mean, scores_of
@@ -115,7 +117,7 @@ def test_blocks_of_draws_continue_one_stream(monkeypatch):
     whole = bootstrap(systems, score, 200), randomization_p(systems, score, pairs, 200)
     monkeypatch.setattr(resample, "_BLOCK", 100)  # 2 resamples, 32 trials and 3 units at a time
     blocks = bootstrap(systems, score, 200), randomization_p(systems, score, pairs, 200)
-    assert np.allclose(whole[0], blocks[0], rtol=1e-12, atol=0)
+    assert np.array_equal(whole[0], blocks[0])
     assert np.array_equal(whole[1], blocks[1])
 
 
@@ -252,3 +254,35 @@ def test_unequal_systems_are_refused():
         bootstrap([np.ones((0, 2))], score)
     with pytest.raises(MetricError, match="cannot draw"):
         randomization_p([np.ones((3, 2))] * 2, score, [(0, 1)], 0)
+
+
+def first_total(totals):
+    return totals[..., 0]
+
+
+@pytest.mark.parametrize("units, k", [(20, 1), (37, 3), (400, 1), (400, 7)])
+def test_no_bit_depends_on_the_other_systems(units, k, monkeypatch):
+    """A product of matrices rounds by its shape, which company changes: sums here are exact, so nothing is rounded."""
+    rng = np.random.default_rng(units + k)
+    systems = [rng.standard_normal((units, k)) * 10.0**i for i in range(-3, 3)]
+    together = bootstrap(systems, first_total, 200)
+    p = randomization_p(systems, first_total, [(0, 1)], 320)
+    for n in (1, 2, 5):
+        assert np.array_equal(bootstrap(systems[:n], first_total, 200), together[:n])
+    assert randomization_p(systems[:2], first_total, [(0, 1)], 320) == p
+    monkeypatch.setattr(resample, "_BLOCK", 32 * units)  # nor on how much is held at once
+    assert np.array_equal(bootstrap(systems, first_total, 200), together)
+    assert randomization_p(systems, first_total, [(0, 1)], 320) == p
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-290, 1e290, 1e-318])
+def test_sums_are_the_exact_ones(scale):
+    """Next to rational arithmetic, also where large values cancel and where floats end."""
+    rng = np.random.default_rng(3)
+    totals = rng.standard_normal((30, 2)) * scale
+    totals[::3] *= 1e6
+    totals[1::3] = -totals[::3] + rng.standard_normal((10, 2)) * scale  # almost cancels
+    (found,) = bootstrap([totals], first_total, 50)
+    draws = np.random.default_rng(resample.SEED).integers(0, 30, size=(50, 30))
+    wanted = [float(sum(Fraction(totals[unit, 0]) for unit in draw)) for draw in draws]
+    np.testing.assert_allclose(found, wanted, rtol=4e-16, atol=5e-324)

@@ -4,6 +4,9 @@ A *unit* (a document by default) is what is drawn or swapped. Each system comes 
 statistics by unit, so a resampled corpus is ``weights @ totals`` and its score one call of the metric's ``reduce``.
 All systems see the same draws. Memory is bounded: draws are made block by block, never expanded to units x draws x k.
 
+A system's numbers do not depend on which other systems are in the run, on the block size, on the number of threads
+or on the processor's matrix kernels: its totals are split into parts on a grid so coarse that all sums are exact.
+
 Conventions and random stream are sacreBLEU's (Post 2018): with segments as units the numbers are the same.
 """
 
@@ -53,10 +56,12 @@ def bootstrap(systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLE
     Efron (1979); for corpus metrics of translation, Koehn (2004). ``seed=None`` draws anew each time.
     """
     units = _units(systems, draws)
+    exact = _exact(systems)
     samples = np.full((len(systems), draws), np.nan)
     at = 0
     for weights in _resampling(units, draws, seed):
-        samples[:, at : at + len(weights)] = _scores(score, _sums(weights, systems))
+        for row, sums in zip(samples, _sums(weights, exact)):
+            row[at : at + len(weights)] = _scores(score, sums)
         at += len(weights)
     return samples
 
@@ -101,11 +106,12 @@ def randomization_p(systems: Sequence[FloatArray], score: Score, pairs: Pairs, t
     observed arrangement itself comes up often, and not counting it would call chance significant.
     """
     units = _units(systems, trials)
+    exact = _exact(systems)
     whole = [totals.sum(axis=0) for totals in systems]  # each (k,)
-    observed = _scores(score, np.array(whole))  # (systems,)
+    observed = np.array([_scores(score, totals) for totals in whole])  # (systems,)
     above, defined = np.zeros(len(pairs)), np.zeros(len(pairs))
     for swaps in _swapping(units, trials, seed):
-        kept = _sums(swaps, systems)  # (systems, block, k)
+        kept = _sums(swaps, exact)  # (systems, block, k)
         for at, (a, b) in enumerate(pairs):
             moved = kept[a] - kept[b]
             mixed = np.stack([whole[b] + moved, whole[a] - moved])  # (2, block, k)
@@ -140,15 +146,47 @@ def _swapping(units: int, trials: int, seed: int | None) -> Iterator[NDArray[np.
         yield rng.integers(2, size=(min(block, trials - begin), units), dtype=np.bool_)
 
 
-def _sums(weights: NDArray[np.bool_] | IntArray, systems: Sequence[FloatArray]) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class _Exact:
+    """The totals of all systems side by side, split so that every sum that is drawn from them is exact."""
+
+    columns: FloatArray  # (units, systems * k + left): rounded to a grid, then what that left of the columns ``left``
+    left: IntArray
+    systems: int
+
+
+def _exact(systems: Sequence[FloatArray]) -> _Exact:
+    """Round each column to multiples of a power of two so large that sums of ``units`` values need at most the 53 bits
+    of a float64; what is left of it, to a finer grid of the same kind."""
+    rest = np.concatenate(systems, axis=1)
+    size = np.abs(rest).max(axis=0)
+    spare = len(rest).bit_length() - 53
+    grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
+    rounded = _to_grid(rest, grid)
+    with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
+        rest -= rounded
+    left = np.flatnonzero(rest.any(axis=0))
+    finer = _to_grid(rest[:, left], grid[left] + spare)
+    return _Exact(np.concatenate([rounded, finer], axis=1), left, len(systems))
+
+
+def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:
+    step = np.ldexp(1.0, np.maximum(grid, -1074))  # the smallest number there is
+    near = values / step
+    np.rint(near, out=near)
+    near *= step
+    return near
+
+
+def _sums(weights: NDArray[np.bool_] | IntArray, exact: _Exact) -> FloatArray:
     """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time."""
-    block, k = len(weights), systems[0].shape[1]
-    sums = np.zeros((block, len(systems) * k))
-    step = max(1, _BLOCK // block)
+    sums = np.zeros((len(weights), exact.columns.shape[1]))
+    step = max(1, _BLOCK // len(weights))
     for begin in range(0, weights.shape[1], step):
-        side_by_side = np.concatenate([totals[begin : begin + step] for totals in systems], axis=1)
-        sums += weights[:, begin : begin + step].astype(np.float64) @ side_by_side
-    return np.moveaxis(sums.reshape(block, len(systems), k), 0, 1)
+        sums += weights[:, begin : begin + step].astype(np.float64) @ exact.columns[begin : begin + step]
+    whole = sums[:, : sums.shape[1] - len(exact.left)]
+    whole[:, exact.left] += sums[:, whole.shape[1] :]
+    return np.ascontiguousarray(whole.reshape(len(weights), exact.systems, -1).transpose(1, 0, 2))
 
 
 def _units(systems: Sequence[FloatArray], draws: int) -> int:
