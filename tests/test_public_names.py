@@ -15,8 +15,9 @@ import wholetext as wt
 # what is promised: adding a name is a decision, taking one away breaks programs
 PUBLIC = [
     "Backend", "Comparison", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "LineFiles", "Metric", "Options",
-    "Output", "Request", "Results", "Row", "Run", "Scores", "Signature", "View", "WholetextError", "__version__",
-    "compare", "evaluate", "mean_stats", "metrics", "open_run", "read", "score", "score_texts", "write_run",
+    "Output", "Request", "Results", "Row", "Run", "Scores", "Signature", "View", "WholetextError", "WholetextWarning",
+    "__version__", "compare", "evaluate", "mean_stats", "metrics", "open_run", "read", "score", "score_texts",
+    "write_run",
 ]  # fmt: skip
 
 
