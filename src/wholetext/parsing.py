@@ -28,45 +28,47 @@ SETTINGS = 1 << 18  # bytes of a TOML or YAML file; real ones have a few thousan
 _DOTS = 1000  # on a line of TOML, where the time for a dotted key grows with the square of its parts
 _NODES = 20_000  # values of a YAML file with its aliases expanded
 
+_HALF = "half of a surrogate pair stands alone here, which is not a character"
 Error = type[WholetextError]
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _CONSTANT = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
-_BRACKETS = re.compile(r'[\[{]|[\]}]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)  # a string that never ends runs to the end
-_EXTREME = re.compile(rf"[0-9]{{{DIGITS}}}|[eE]\+?[0-9]{{3}}")  # numbers that need a closer look
 _SURROGATE = re.compile("[\\ud800-\\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_STRING = re.compile(rb'"[^"]*"?')
+_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")  # one digit and one exponent sign stand for all
+_NOT_BRACKETS = bytes(set(range(256)) - set(b'[]{}"'))
 
 
 def integer(
-    text: str, *, low: int | None = None, high: int | None = None, where: str = "", next: str = "",
-    error: Error = InputError,
+    text: str, *, what: str = "an integer", low: int | None = None, high: int | None = None,
+    where: str = "", next: str = "", error: Error = InputError,
 ) -> int:
     """An integer in ASCII digits, with blanks around it allowed; no underscores, at most ``DIGITS`` digits."""
     word = text.strip()
     if not _INTEGER.fullmatch(word):
-        raise error(f"{_short(text)} is not an integer", where=where, next=next)
+        raise error(f"{_short(text)} is not {what}", where=where, next=next)
     if len(word) > DIGITS:
-        raise error(f"this integer has {len(word)} digits", where=where, next=next or f"at most {DIGITS} are read")
+        raise error(f"this integer has {len(word)} digits, at most {DIGITS} are read", where=where, next=next)
     value = int(word)
-    _within(value, low, high, where, next, error)
+    _within(value, what, (low, high), where, next, error)
     return value
 
 
 def number(
-    text: str, *, low: float | None = None, high: float | None = None, finite: bool = True, where: str = "",
-    next: str = "", error: Error = InputError,
+    text: str, *, what: str = "a number", low: float | None = None, high: float | None = None, finite: bool = True,
+    where: str = "", next: str = "", error: Error = InputError,
 ) -> float:
     """A decimal number such as ``-1.5e3``; ``nan`` and ``inf`` only where ``finite`` is false."""
     word = text.strip()
     if not finite and _CONSTANT.fullmatch(word):
         return float(word)
     if not _NUMBER.fullmatch(word):
-        raise error(f"{_short(text)} is not a number", where=where, next=next)
+        raise error(f"{_short(text)} is not {what}", where=where, next=next)
     value = float(word)
     if finite and not math.isfinite(value):
-        raise error(f"{_short(text)} is too large for a number", where=where, next=next)
-    _within(value, low, high, where, next, error)
+        raise error(f"{_short(text)} is not {what}: it is too large", where=where, next=next)
+    _within(value, what, (low, high), where, next, error)
     return value
 
 
@@ -81,16 +83,21 @@ def read_json(
     """
     source = _decoded(text, where, next, error)
     try:
-        if source.count("[") + source.count("{") > DEPTH and _depth(source) > DEPTH:
+        data = source.encode("utf-8")
+        if data.count(b"[") + data.count(b"{") > DEPTH and _is_deep(data):
             raise _Fault(f"this JSON is nested more than {DEPTH} levels deep")
-        value = _decoder(constants, unique, _EXTREME.search(source) is not None).decode(source)
+        value = _decoder(constants, unique, _has_extreme_number(data)).decode(source)
         if _ESCAPED_SURROGATE.search(source) and _has_surrogate(value):
-            raise _Fault("this JSON holds half of a surrogate pair, which is not a character")
+            raise _Fault(_HALF)
     except json.JSONDecodeError as fault:
         place = f"{where}:{fault.lineno}" if where and "\n" in source.strip() else where
         raise error(f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next) from None
-    except (_Fault, InputError) as fault:
+    except UnicodeEncodeError:
+        raise error(_HALF, where=where, next=next) from None
+    except _Fault as fault:
         raise error(str(fault), where=where, next=next) from None
+    except InputError as fault:  # of a number
+        raise error(fault.what, where=where, next=next) from None
     return value
 
 
@@ -106,7 +113,7 @@ def read_toml(data: str | bytes, *, where: str = "", next: str = "", error: Erro
     except RecursionError:
         raise error("this TOML is nested too deeply", where=where, next=next) from None
     except (ValueError, OverflowError) as fault:  # TOMLDecodeError, a date that does not exist, too many digits
-        raise error(f"this is not TOML: {_short(str(fault))}", where=where, next=next) from None
+        raise error(f"this is not TOML: {_line(fault)}", where=where, next=next) from None
     for value, depth in _walk(found):
         if depth > DEPTH:
             raise error(f"this TOML is nested more than {DEPTH} levels deep", where=where, next=next)
@@ -127,11 +134,11 @@ def read_yaml(text: str | bytes, *, where: str = "", next: str = "", error: Erro
         fault = _expansion(yaml.parse(source, yaml.SafeLoader))
         value = None if fault else yaml.safe_load(source)
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, OverflowError, RecursionError) as broken:
-        raise error(f"this is not YAML: {_short(str(broken))}", where=where, next=next) from None
+        raise error(f"this is not YAML: {_line(broken)}", where=where, next=next) from None
     if fault:
         raise error(fault, where=where, next=next)
     if any(isinstance(one, str) and _SURROGATE.search(one) for one, _ in _walk(value)):
-        raise error("this YAML holds half of a surrogate pair, which is not a character", where=where, next=next)
+        raise error(_HALF, where=where, next=next)
     return value
 
 
@@ -139,7 +146,7 @@ def file_bytes(path: Path, *, most: int = SETTINGS, next: str = "", error: Error
     """The bytes of a regular file of at most ``most`` bytes; a device, a pipe or a larger file is an error."""
     try:
         if not path.is_file():
-            raise error("there is no such file", where=str(path), next=next or "check the path")
+            raise error("it cannot be read: there is no such file", where=str(path), next=next or "check the path")
         with path.open("rb") as file:
             data = file.read(most + 1)
     except (OSError, ValueError) as fault:  # ValueError: a NUL in the path
@@ -149,17 +156,26 @@ def file_bytes(path: Path, *, most: int = SETTINGS, next: str = "", error: Error
     return data
 
 
-def _within(value: float, low: float | None, high: float | None, where: str, next: str, error: Error) -> None:
+def _within(
+    value: float, what: str, bounds: tuple[float | None, float | None], where: str, next: str, error: Error
+) -> None:
+    low, high = bounds
     if (low is not None and value < low) or (high is not None and value > high):
-        bounds = f"between {low} and {high}" if None not in (low, high) else (
+        right = f"between {low} and {high}" if None not in (low, high) else (
             f"at least {low}" if low is not None else f"at most {high}")
-        raise error(f"{_short(str(value))} is not {bounds}", where=where, next=next)
+        raise error(f"{_short(str(value))} is not {what}, {right}", where=where, next=next)
 
 
 def _short(text: str) -> str:
-    """The text in quotes if it is a value of the user's, cut at 60 characters."""
+    """A value of the user's in quotes, cut at 60 characters."""
     shown = " ".join(text.split())
     return repr(shown if len(shown) <= 60 else shown[:57] + "…")
+
+
+def _line(fault: Exception) -> str:
+    """What a parser says, on one line."""
+    said = " ".join(str(fault).split())
+    return said if len(said) <= 200 else said[:199] + "…"
 
 
 def _decoded(text: str | bytes, where: str, next: str, error: Error) -> str:
@@ -210,17 +226,25 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _depth(source: str) -> int:
-    """How deep the brackets outside strings are nested."""
-    depth = deepest = 0
-    for found in _BRACKETS.finditer(source):
-        mark = source[found.start()]
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    return deepest
+def _has_extreme_number(data: bytes) -> bool:
+    """Whether there are ``DIGITS`` digits in a row or an exponent of three digits, in a number or in a string."""
+    same = data.translate(_ZEROS, b"+")
+    return b"e000" in same or b"0" * DIGITS in same
+
+
+def _is_deep(data: bytes) -> bool:
+    """Whether brackets are nested more than ``DEPTH`` deep (malformed JSON: at most twice as deep where not).
+
+    All steps are single passes over bytes: a loop over the characters would take longer than parsing.
+    """
+    marks = data.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _NOT_BRACKETS)
+    brackets = _STRING.sub(b"", marks.replace(b'""', b""))
+    for _ in range(DEPTH):  # each round removes the innermost pairs
+        size = len(brackets)
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if len(brackets) == size:
+            break
+    return brackets.count(b"[") + brackets.count(b"{") > DEPTH or (b"[]" in brackets or b"{}" in brackets)
 
 
 def _walk(value: Any) -> Iterable[tuple[Any, int]]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from wholetext.errors import SpecError
+from wholetext.parsing import integer, number
 
 Value = str | int | float | bool | None
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BARE = re.compile(r"[^\s,()=\"':@#]+")
-_INT, _FLOAT = re.compile(r"[+-]?\d+"), re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
+_INT, _FLOAT = re.compile(r"[+-]?[0-9]+"), re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?")
 _WORDS: Mapping[str, Value] = {"true": True, "false": False, "none": None}
 
 
@@ -81,6 +82,8 @@ def _write(value: Value) -> str:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value)
+    if (_INT.fullmatch(value) or _FLOAT.fullmatch(value)) or not value:
+        return f'"{value}"'
     if _BARE.fullmatch(value) and isinstance(_read(value), str):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -90,9 +93,9 @@ def _read(word: str) -> Value:
     if word.lower() in _WORDS:
         return _WORDS[word.lower()]
     if _INT.fullmatch(word):
-        return int(word)
+        return integer(word, error=SpecError)
     if _FLOAT.fullmatch(word):
-        return float(word)
+        return number(word, error=SpecError)
     return word
 
 
@@ -151,7 +154,11 @@ class _Reader:
         self.blank()
         if self.at < len(self.text) and self.text[self.at] in "\"'":
             return self.quoted()
-        return _read(self.match(_BARE, "a value"))
+        word = self.match(_BARE, "a value")
+        try:
+            return _read(word)
+        except SpecError as fault:
+            raise caret(self.text, self.at - len(word), fault.what, "write a smaller number") from None
 
     def quoted(self) -> str:
         begin, quote = self.at, self.text[self.at]

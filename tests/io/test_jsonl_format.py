@@ -150,7 +150,7 @@ SEG = {"doc": "x", "src": "1", "outputs": {"s": "2"}}
         ([DOC, "", DOC], "blank", 2),
         ([DOC, {"doc": "y", "extra": 1}], "no text in this line", 2),
         (["[" * 100_000], "JSON", 1),
-        (['{"src": ["a"], "n": ' + "9" * 10_000 + "}"], "cannot be read", 1),
+        (['{"src": ["a"], "n": ' + "9" * 10_000 + "}"], "10000 digits", 1),
         ([{"doc": "x", "src": []}], "'x' is empty", None),
         ([{"doc": "x", "src": ["1"], "outputs": {"s": []}}], "'x' is empty in the output of 's'", None),
         (

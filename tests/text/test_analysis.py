@@ -232,7 +232,7 @@ def test_json_annotations_and_folders(tmp_path: Path) -> None:
         ("x.conllu", "\t".join("one" for _ in range(10)), "not a CoNLL-U line"),
         ("x.json", '{"tokens": "no"}', 'needs "tokens"'),
         ("x.json", '{"tokens": ["a", "b"], "tags": ["X"]}', "1 tags for 2 tokens"),
-        ("x.json", '{"tokens": ["a"', "not valid JSON"),
+        ("x.json", '{"tokens": ["a"', "this is not JSON"),
     ],
 )
 def test_faults_in_given_annotations_name_the_place(tmp_path: Path, name: str, content: str, fault: str) -> None:

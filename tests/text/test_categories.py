@@ -136,7 +136,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         ("[tense.words]", "[tense.shape]", "none of morph, tags, words"),
         ('past = ["た"]', 'future = ["た"]', "not in tense.features"),
         ('["しかし"]', '"しかし"', "not a list of strings"),
-        ("[marker]", "[marker", "cannot be read"),
+        ("[marker]", "[marker", "not TOML"),
     ],
 )
 def test_faults_in_a_table_are_told(tmp_path: Path, old: str, new: str, fault: str) -> None:

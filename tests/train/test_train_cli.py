@@ -32,7 +32,7 @@ def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize("words, wanted", [
     (["nowhere", "-l", "de-en"], "there is no EvalSet 'nowhere'"),
-    (["none.toml"], "the recipe cannot be read"),
+    (["none.toml"], "it cannot be read"),
     (["none.toml", "-l", "de-en"], "the recipe says which langs"),
     (["none.toml", "more"], "a recipe names its data itself"),
     (["x", "--set", "epochs"], "'epochs' is no setting"),

@@ -105,19 +105,16 @@ def lengths(text: str) -> list[int]:
 def settings(pairs: list[str]) -> dict[str, Any]:
     """``adapter.rank=16`` → the setting and its value, read as TOML where it is TOML, else as a word."""
     from wholetext.errors import InputError
+    from wholetext.parsing import read_toml
 
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     found: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.strip():
             raise InputError(f"{pair!r} is no setting", next="write --set name=value, e.g. --set adapter.rank=16")
         try:
-            found[key.strip()] = tomllib.loads(f"value = {text}")["value"]
-        except ValueError:
+            found[key.strip()] = read_toml(f"value = {text}")["value"]
+        except InputError:
             found[key.strip()] = text.strip()
     return found
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.io.segments import alike, comparable
 from wholetext.types import Corpus, Output
 
 Langs = str | tuple[str, str] | None
@@ -65,6 +66,9 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
     place = where or corpus.id
     notes = [*warnings, *_check_documents(corpus, place)]
     seen: set[str] = set()
+    _distinct("document ids", (doc.id for doc in corpus.docs), place)
+    _distinct("system names", (output.system for output in outputs), place)
+    _distinct("reference names", dict.fromkeys(name for doc in corpus.docs for name in doc.refs), place)
     ordered = []
     for output in outputs:
         if output.system in seen:
@@ -78,6 +82,14 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
         sizes = {doc: len(segments) for doc, segments in ordered[0].docs.items()}
         corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
     return Loaded(corpus, tuple(ordered), tuple(dict.fromkeys(notes)))
+
+
+def _distinct(what: str, names: Iterable[str], where: str) -> None:
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.setdefault(comparable(name), name)
+        if other != name:
+            raise alike(what, other, name, where)
 
 
 def _check_documents(corpus: Corpus, where: str) -> list[str]:

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-import json
+import re
 from pathlib import Path
-from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.segments import Column, Columns, Run, runs_of
 from wholetext.io.text import FilePath, at, clean, is_folder, opened, write_lines
+from wholetext.parsing import read_json
 from wholetext.types import Corpus
 
 MISSING = "[No translation supplied]"
 _PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
+_CODE = re.compile(r"[A-Za-z0-9]+([_.@-][A-Za-z0-9]+)*")
 _ENDS = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")
 
 
@@ -80,25 +81,33 @@ def read(folder: FilePath, langs: Langs = None) -> Loaded:
 def write(folder: FilePath, loaded: Loaded) -> None:
     """The same folder from a corpus and outputs; every text needs the segments of the corpus."""
     corpus, root = loaded.corpus, Path(folder)
-    name = "-".join(corpus.langs)
-    if not all(corpus.langs):
-        raise InputError("an EvalSet is written for a language pair, and this corpus has none", where=str(root),
-                         next="give the languages, e.g. -l de-en")
+    name = _pair_name(corpus.langs, root)
     for output in loaded.outputs:
         for doc in corpus.docs:
             if len(output.docs[doc.id]) != len(doc):
                 raise AlignmentError(f"document {doc.id!r} has other segments in the output of {output.system!r}",
                                      where=str(root), next="align it first, or write JSONL")
-    ids = [(doc.meta.get("domain", "all"), doc.id) for doc in corpus.docs for _ in range(len(doc))]
+    ids = [_two_names(doc.meta.get("domain") or "all", doc.id, root) for doc in corpus.docs for _ in range(len(doc))]
     if corpus.has_source:
         write_lines(root / "sources" / f"{name}.txt", (text for doc in corpus.docs for text in doc.src or ()))
-    write_lines(root / "documents" / f"{name}.docs", (f"{domain}\t{doc}" for domain, doc in ids))
+    write_lines(root / "documents" / f"{name}.docs", ids)
     for ref in corpus.references:
         write_lines(root / "references" / f"{name}.{_file_name(ref)}.txt",
                     (text for doc in corpus.docs for text in doc.refs[ref]))
     for output in loaded.outputs:
         write_lines(root / "system-outputs" / name / f"{_file_name(output.system)}.txt",
                     (text for doc in corpus.docs for text in output.docs[doc.id]))
+
+
+def _pair_name(langs: tuple[str, str], root: Path) -> str:
+    if not all(langs):
+        raise InputError("an EvalSet is written for a language pair, and this corpus has none", where=str(root),
+                         next="give the languages, e.g. -l de-en")
+    for code in langs:
+        if not _CODE.fullmatch(code):  # a code is part of the names of files, so it must not lead to another folder
+            raise InputError(f"{code!r} is not the code of a language", where=str(root),
+                             next="give codes such as de, en_US")
+    return "-".join(langs)
 
 
 def language_pair(folder: FilePath, langs: Langs) -> str:
@@ -183,10 +192,7 @@ def _column(name: str, path: Path, key: str, notes: list[str]) -> Column:
 
 
 def _field(line: str, key: str, where: str) -> str:
-    try:
-        value: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"this is not JSON: {error}", where=where) from None
+    value = read_json(line, where=where)
     text = value.get(key) if isinstance(value, dict) else None
     if not isinstance(text, str):
         raise InputError(f"there is no text {key!r} in this line", where=where)
@@ -194,6 +200,15 @@ def _field(line: str, key: str, where: str) -> str:
 
 
 def _file_name(name: str) -> str:
-    if "/" in name or name.startswith(".") or not name:
-        raise InputError(f"{name!r} cannot be the name of a file", next="rename this system or reference")
+    if not name or name.startswith(".") or not name.isprintable() or any(sign in name for sign in '/\\:') \
+            or len(name.encode()) > 200:
+        raise InputError(f"{name[:80]!r} cannot be the name of a file", next="rename this system or reference")
     return name
+
+
+def _two_names(domain: str, doc: str, root: Path) -> str:
+    for name in (domain, doc):
+        if "\t" in name or "\n" in name or name != name.strip() or not name:
+            raise InputError(f"the document id or domain {name!r} cannot be written to an EvalSet", where=str(root),
+                             next="leave out tabs, line breaks and blanks around it, or write JSONL")
+    return f"{domain}\t{doc}"

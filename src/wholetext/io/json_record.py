@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from wholetext.errors import InputError
 from wholetext.io import records
 from wholetext.io.text import at, clean
+from wholetext.parsing import read_json
 
 Text = str | tuple[str, ...]  # one segment, or all segments of a document
 _WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document in one string, "\n\n" between its segments
@@ -170,31 +170,8 @@ def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
             record.meta[key] = clean(str(value), texts.where)
 
 
-class _Twice(Exception):
-    """A key that is there twice."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _Twice(next(key for key in keys if keys.count(key) > 1))
-    return made
-
-
-_decode = json.JSONDecoder(object_pairs_hook=_unique).decode
-
-
 def _object(line: str, where: str) -> dict[str, Any]:
-    try:
-        value = _decode(line)
-    except _Twice as error:
-        raise InputError(f"the key {error.args[0]!r} is there twice", where=where, next="keep one of them") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"this is not JSON: {error.msg} (column {error.colno})", where=where,
-                         next="write one JSON object per line") from None
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or thousands of brackets
-        raise InputError(f"this JSON cannot be read: {error}", where=where) from None
+    value = read_json(line, where=where, next="write one JSON object per line, each key once")
     if isinstance(value, dict):
         return value
     raise InputError(f"a JSON object is wanted on each line, not {_kind(value)}", where=where,

@@ -18,6 +18,7 @@ from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import evalset
 from wholetext.io.assembly import Langs
 from wholetext.io.text import FilePath, TextFile, at, opened, write_lines
+from wholetext.parsing import number
 from wholetext.types import FloatArray, Judgments, Level, Scores
 
 ScoreLevel = Literal["seg", "doc", "domain", "sys"]
@@ -118,6 +119,9 @@ def write_table(path: FilePath, systems: Sequence[str], values: Sequence[FloatAr
     """Scores (systems, items) as a score file; numbers read back exactly."""
     lines = []
     for system, row in zip(systems, values):
+        if not system or system != system.strip() or "\t" in system or "\n" in system:
+            raise InputError(f"the system name {system!r} cannot be written to a score file", where=os.fspath(path),
+                             next="leave out tabs, line breaks and blanks around it")
         for i, score in enumerate(np.atleast_1d(row).tolist()):
             if not gaps and not math.isfinite(score):
                 raise InputError(f"score {i + 1} of system {system!r} is not a number", where=os.fspath(path),
@@ -134,15 +138,15 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
     """system → (domain or "", score) in the order of the file."""
     wanted = 3 if level == "domain" else 2
     rows: dict[str, list[tuple[str, float]]] = {}
-    for number, line in enumerate(file.lines(), 1):
+    for place, line in enumerate(file.lines(), 1):
         cells = line.split("\t") if "\t" in line else line.split()
         if len(cells) != wanted:
             if not line.strip():
                 continue
-            raise InputError(f"this line has {len(cells)} columns, {wanted} are wanted", where=at(file.name, number),
+            raise InputError(f"this line has {len(cells)} columns, {wanted} are wanted", where=at(file.name, place),
                              next="write SYSTEM<tab>SCORE" if wanted == 2 else "write DOMAIN<tab>SYSTEM<tab>SCORE")
         system = cells[-2].strip()
-        pair = (cells[0] if wanted == 3 else "", _score(cells[-1].strip(), gaps, file.name, number))
+        pair = (cells[0] if wanted == 3 else "", _score(cells[-1].strip(), gaps, file.name, place))
         if system in rows:
             rows[system].append(pair)
         else:
@@ -153,14 +157,8 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
 def _score(text: str, gaps: bool, name: str, line: int) -> float:
     if text == "None" and gaps:
         return math.nan
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"{text!r} is not a score", where=at(name, line),
-                         next="a score is a finite number" + (", or None where nobody judged" if gaps else ""))
-    return value
+    return number(text, what="a score", where=at(name, line),
+                  next="a score is a finite number" + (", or None where nobody judged" if gaps else ""))
 
 
 def _by_domain(pairs: Sequence[tuple[str, float]], known: Sequence[str], system: str,

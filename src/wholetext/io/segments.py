@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -85,7 +86,7 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
     ``lines`` are the lines of the ids where these are not 1, 2, 3 …; with ``domains`` an id may be ``DOMAIN<tab>ID``.
     """
     starts: list[tuple[str, int, dict[str, str]]] = []
-    taken, again = Taken(), []
+    taken, again, known = Taken(), [], dict[str, str]()
     previous, count = None, 0
     for count, entry in enumerate(ids, 1):
         if entry == previous:
@@ -95,6 +96,9 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
         if not doc.strip():
             raise InputError("there is no document id here", where=at(where, line),
                              next="write one document id per segment")
+        other = known.setdefault(comparable(doc), doc)
+        if other != doc:
+            raise alike("document ids", other, doc, at(where, line))
         name = taken.add(doc)
         if name != doc:
             again.append(f"{at(where, line)}: document id {doc!r} comes back after another document "
@@ -111,6 +115,21 @@ def _with_domain(entry: str, where: str) -> tuple[str, dict[str, str]]:
         raise InputError("more than two columns in a line of document ids", where=where,
                          next="write one document id per segment, or DOMAIN<tab>ID")
     return doc.strip(), {"domain": domain.strip()} if domain.strip() else {}
+
+
+def comparable(name: str) -> str:
+    """A name without what cannot be seen: kinds and number of blanks, invisible characters, the Unicode form."""
+    if name.isascii() and name.isprintable() and "  " not in name:
+        return name.strip()
+    seen = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", name)
+            if unicodedata.category(char) != "Cf" and (char.isspace() or char.isprintable()))
+    return " ".join("".join(seen).split())
+
+
+def alike(what: str, one: str, other: str, where: str) -> InputError:
+    """Two names that look the same and are not: a slip, which would otherwise make a new document or system."""
+    return InputError(f"the {what} {one!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
+                      where=where, next="write both in the same way")
 
 
 class Taken:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.storage import writing
@@ -19,6 +19,9 @@ from wholetext.storage import writing
 FilePath = str | os.PathLike[str]
 _BUFFER = 1 << 16
 _BOM = b"\xef\xbb\xbf"
+_UNZIPPED = 1 << 24  # bytes that any gzip file may expand to, and how many times its own size a larger one may
+_RATIO = 200  # text shrinks 3 to 10 times; a file made to fill the memory 1,000 times
+_PIPE = 1 << 29  # bytes of standard input or a pipe, which are kept in memory
 
 
 class TextFile:
@@ -41,9 +44,9 @@ class TextFile:
                 yield piece
 
     def lines(self) -> Iterator[str]:
-        r"""Lines without their end. Only ``\n`` ends a line (with ``\r`` before it or not), never U+2028 or U+0085."""
+        r"""Lines without their end: ``\n``, ``\r\n``, or ``\r`` if the file has no ``\n``; never U+2028 or U+0085."""
         with _reading(self.name):
-            for number, raw in enumerate(self._raw, 1):
+            for number, raw in enumerate(_ends(self._raw), 1):
                 if number == 1 and raw.startswith(_BOM):
                     raw = raw[3:]
                 if raw[-1:] == b"\n":
@@ -58,6 +61,16 @@ class TextFile:
                     raise InputError("there is a NUL character in this line", where=at(self.name, number),
                                      next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters")
                 yield text
+
+
+def _ends(raw: BinaryIO) -> Iterator[bytes]:
+    r"""Lines with their ends; a file whose only line breaks are ``\r`` (old Macintosh) is cut at those."""
+    first = raw.readline()
+    if not first.endswith(b"\n") and b"\r" in first[:-1]:  # so this is the whole file
+        yield from first.removesuffix(b"\r").split(b"\r")
+    elif first:
+        yield first
+        yield from raw
 
 
 def at(name: str, line: int) -> str:
@@ -94,8 +107,27 @@ def opened(path: FilePath) -> Iterator[TextFile]:
     with raw:
         with _reading(name):
             zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-        unzipped = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=raw)), _BUFFER) if zipped else raw
+        unzipped = io.BufferedReader(_Unzipped(raw, name), _BUFFER) if zipped else raw
         yield TextFile(name, cast(BinaryIO, unzipped))
+
+
+class _Unzipped(io.RawIOBase):
+    """What a gzip file expands to, up to a bound: a small file can be made to expand to terabytes."""
+
+    def __init__(self, packed: io.BufferedReader, name: str) -> None:
+        self._packed, self._name, self._count = packed, name, 0
+        self._file = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        many = self._file.readinto(buffer)
+        self._count += many
+        if self._count > max(_UNZIPPED, _RATIO * self._packed.tell()):
+            raise InputError(f"the gzip file expands to more than {_RATIO} times its size", where=self._name,
+                             next="is this the file you meant? if so, give it uncompressed: gunzip FILE")
+        return many
 
 
 def read_lines(path: FilePath) -> list[str]:
@@ -145,12 +177,20 @@ def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
 def _plain(path: FilePath) -> io.BufferedReader:
     """The file's bytes; what can be read only once (stdin, pipes) is taken into memory so that it can be looked at."""
     if path == "-":
-        return _buffered(sys.stdin.buffer.read())
+        return _buffered(_some(sys.stdin.buffer, "standard input"))
     raw = cast("io.BufferedReader", open(path, "rb", buffering=_BUFFER))  # noqa: PTH123, SIM115 - the caller closes it
     if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
         return raw
     with raw:
-        return _buffered(raw.read())
+        return _buffered(_some(raw, os.fspath(path)))
+
+
+def _some(raw: BinaryIO, name: str) -> bytes:
+    data = raw.read(_PIPE + 1)
+    if len(data) > _PIPE:
+        raise InputError(f"this is not a file, and more than {_PIPE >> 20} MB come from it", where=name,
+                         next="write it to a file first")
+    return data
 
 
 def _buffered(data: bytes) -> io.BufferedReader:

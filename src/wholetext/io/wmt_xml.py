@@ -12,6 +12,7 @@ from wholetext.io.assembly import Langs, Loaded, assemble, pair, same_language
 from wholetext.io.text import TextFile, at, stem
 from wholetext.types import Corpus, Document, Output
 
+_SHAPE = "WMT XML is dataset / doc / src, ref, hyp / seg"
 _LINE_BREAK = re.compile(r"[\r\n]+")
 
 
@@ -38,8 +39,9 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read WMT XML. A segment that a reference or output lacks is an empty text, and a warning counts them."""
     found = _parse(file)
     if not found.docs:
-        raise InputError("there is no <doc> here", where=file.name, next="WMT XML is dataset / doc / src, ref, hyp")
+        raise InputError("there is no <doc> here", where=file.name, next=_SHAPE)
     missing: dict[str, list[str]] = {}
+    own: dict[str, int] = {}
     docs, outputs = [], dict[str, dict[str, tuple[str, ...]]]()
     for doc in found.docs:
         if not doc.texts:
@@ -51,8 +53,16 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
         for text in doc.texts:
             if text.kind == "hyp":
                 outputs.setdefault(text.name, {})[doc.id] = _aligned(text, lead, doc.id, file.name, missing)
+                if len(text.segments) == len(lead.segments) and text.segments.keys() != lead.segments.keys():
+                    own[text.name] = own.get(text.name, 0) + text.segments.keys().isdisjoint(lead.segments)
     notes = [f"{what} lacks {len(places)} segments, taken as empty text (first: {places[0]})"
              for what, places in missing.items()]
+    notes += [f"the output of {name!r} has other segment ids than the source in {count} documents; "
+              "its segments are taken in their order" for name, count in own.items() if count]
+    if found.unused:
+        notes.append(f"elements not used: {', '.join(sorted(found.unused))}")
+    if found.marked:
+        notes.append(f"{found.marked} segments have elements inside; their text is kept, the tags are not")
     if found.suites:
         notes.append(f"{found.suites} test-suite documents are left out")
     corpus = Corpus(found.name or stem(file.name), _langs(found.docs, langs, file.name), tuple(docs))
@@ -62,16 +72,24 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
 def _aligned(text: _Text, lead: _Text, doc: str, name: str, missing: dict[str, list[str]]) -> tuple[str, ...]:
     """The segments in the order of the source. An output with ids of its own has sentence breaks of its own."""
     strange = [key for key in text.segments if key not in lead.segments]
-    if strange and text.kind == "hyp":
+    if strange and text.kind == "hyp" and _own_breaks(text, lead):
         return tuple(text.segments.values())
-    if strange:
-        raise AlignmentError(f"reference {text.name!r} of document {doc!r} has a segment {strange[0]!r} "
-                             "that the source does not have", where=at(name, text.line), next="check the segment ids")
     what = f"reference {text.name!r}" if text.kind == "ref" else f"the output of {text.name!r}"
+    if strange:
+        raise AlignmentError(f"{what} of document {doc!r} has a segment {strange[0]!r} that the source does not have",
+                             where=at(name, text.line), next="number its segments as those of the source; an output "
+                             "with other sentence breaks has numbers from 1 on without gaps")
     for key in lead.segments:
         if key not in text.segments:
             missing.setdefault(what, []).append(f"document {doc!r}, segment {key}")
     return tuple(text.segments.get(key, "") for key in lead.segments)
+
+
+def _own_breaks(text: _Text, lead: _Text) -> bool:
+    """Whether an output has sentence breaks of its own: more segments, both numbered from 1, or none of the ids."""
+    if text.segments.keys().isdisjoint(lead.segments):
+        return True
+    return all(list(one.segments) == [str(i + 1) for i in range(len(one.segments))] for one in (text, lead))
 
 
 def _langs(docs: Sequence[_Doc], langs: Langs, name: str) -> tuple[str, str]:
@@ -109,10 +127,12 @@ class _Handler:
 
     def __init__(self, name: str) -> None:
         self.where, self.name, self.docs, self.suites = name, "", list[_Doc](), 0
+        self.unused, self.marked = set[str](), 0  # elements that are none of WMT's; segments that have elements inside
         self._doc: _Doc | None = None
         self._text: _Text | None = None
         self._segment: list[str] | None = None
         self._id, self._ids, self._depth = "", set[str](), 0
+        self._inside, self._seen = 0, False  # open elements inside the segment; whether it had one
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -132,16 +152,32 @@ class _Handler:
         self._depth += 1
         if self._depth == 1 and tag != "dataset":
             raise self._fail(f"the outermost element is <{tag}>, WMT XML has <dataset>")
-        if tag == "dataset":
+        if self._segment is not None:
+            self._start_inside(tag)
+        elif tag == "dataset":
             self.name = given.get("id", "")
         elif tag == "doc":
             self._start_doc(given)
-        elif tag in ("src", "ref", "hyp") and self._doc is not None:
+        elif tag in ("src", "ref", "hyp"):
+            if self._doc is None or self._text is not None:
+                raise self._fail(f"this <{tag}> does not stand in a <doc>, or in another text", _SHAPE)
             self._start_text(tag, given, self._doc)
-        elif tag == "seg" and self._text is not None:
+        elif tag == "seg":
+            if self._text is None:
+                raise self._fail("this <seg> does not stand in a <src>, <ref> or <hyp>", _SHAPE)
             self._id, self._segment = given.get("id", str(len(self._text.segments) + 1)), []
             if self._id in self._text.segments:
                 raise self._fail(f"segment id {self._id!r} is used twice in one text", "number the segments apart")
+        elif tag not in ("collection", "p"):
+            self.unused.add(tag)
+
+    def _start_inside(self, tag: str) -> None:
+        """An element inside a segment: its text belongs to the segment, unless it is an element of WMT's own."""
+        if tag in ("dataset", "doc", "src", "ref", "hyp", "seg", "p"):
+            raise self._fail(f"there is a <{tag}> inside a <seg>", "close the segment before it")
+        self._inside += 1
+        self.marked += self._inside == 1 and not self._seen
+        self._seen = True
 
     def _start_doc(self, given: dict[str, str]) -> None:
         if self._doc is not None:
@@ -174,13 +210,17 @@ class _Handler:
     def _characters(self, data: str) -> None:
         if self._segment is not None:
             self._segment.append(data)
+        elif self._text is not None and data.strip():
+            raise self._fail(f"there is text outside the segments: {data.strip()[:40]!r}", "put it into a <seg>")
 
     def _end(self, tag: str) -> None:
         self._depth -= 1
-        if tag == "seg" and self._text is not None and self._segment is not None:
+        if self._inside:
+            self._inside -= 1
+        elif tag == "seg" and self._text is not None and self._segment is not None:
             lines = (line.strip() for line in _LINE_BREAK.split("".join(self._segment)))
             self._text.segments[self._id] = " ".join(line for line in lines if line)
-            self._segment = None
+            self._segment, self._seen = None, False
         elif tag in ("src", "ref", "hyp"):
             self._text = None
         elif tag == "doc":

@@ -6,16 +6,15 @@ JSONL, a line per text: ``id``, ``system``, and either ``scores`` {aspect: mean}
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io.text import FilePath, at, opened
 from wholetext.meta.ratings import Ratings, gather
+from wholetext.parsing import read_json
 from wholetext.types import Judgments
 
 
@@ -76,10 +75,7 @@ def read_aspects(path: FilePath) -> AspectRatings:
 
 
 def _entry(line: str, where: str) -> dict[str, Any]:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"this is not JSON: {error}", where=where) from None
+    entry = read_json(line, where=where)
     if not isinstance(entry, dict) or "id" not in entry or "system" not in entry:
         raise InputError("this line has no id and system", where=where)
     return entry
@@ -96,6 +92,6 @@ def _groups(entry: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _score(value: Any, aspect: str, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise InputError(f"{aspect} is {value!r}, not a number", where=where)
     return float(value)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from wholetext.errors import InputError
 from wholetext.io.text import FilePath, at, opened
 from wholetext.meta.ratings import Ratings, Segment, gather
-from wholetext.parsing import number
+from wholetext.parsing import integer, number
 
 _COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 Mark = tuple[int, int, str, str]  # start, end, severity, category
+_PLACES = 10**9  # segments of a document at most
 _MARK = re.compile(r"</?v>")
 STANDARD: Mapping[str, float] = {
     "major": 5.0, "minor": 1.0, "neutral": 0.0, "major/non-translation!": 25.0, "minor/fluency/punctuation": 0.1,
@@ -97,13 +98,12 @@ def _cells(line: str, size: int, where: str) -> list[str]:
 
 def _error(cells: Sequence[str], where: str) -> MqmError:
     system, doc, doc_id, seg_id, rater, source, target, category, severity = cells
-    if not doc_id.isdecimal() or int(doc_id) < 1:
-        raise InputError(f"doc_id is {doc_id!r}, not a number from 1", where=where)
+    place = integer(doc_id, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
     side, start, end = "", 0, 0
     for name, text in (("target", target), ("source", source)):
         if "<v>" in text and not side:
             side, (start, end) = name, _span(text)
-    return MqmError(system, doc, int(doc_id) - 1, seg_id, rater, category, severity, side, start, end)
+    return MqmError(system, doc, place, seg_id, rater, category, severity, side, start, end)
 
 
 def _span(text: str) -> tuple[int, int]:

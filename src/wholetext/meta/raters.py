@@ -97,4 +97,5 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
 
 def reliability(ratings: Ratings, scale: Scale = "interval") -> float:
     """Krippendorff's alpha over all systems' segments."""
-    return krippendorff_alpha(ratings.by_rater().reshape(len(ratings.raters), -1), scale)
+    table = ratings.by_rater()
+    return krippendorff_alpha(table.reshape(len(table), table[0].size), scale) if len(table) else float("nan")

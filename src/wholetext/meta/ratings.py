@@ -9,6 +9,8 @@ import numpy as np
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io.text import FilePath, at, opened
+from wholetext.parsing import integer
+from wholetext.parsing import number as parse_number
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Segment = tuple[str, int]  # document, position in it from 0
@@ -139,22 +141,10 @@ def _table(
                                  where=at(file.name, number))
             system, seg, rater, score, *rest = (cells[place] for place in places)
             segment = segments[_line(seg, len(segments), at(file.name, number))]
-            rows.append((system, segment, rater, _number(score, file.name, number)))
+            rows.append((system, segment, rater, parse_number(score, what="a score", where=at(file.name, number))))
             more += rest
     return rows, more
 
 
 def _line(text: str, size: int, where: str) -> int:
-    if not text.isdecimal() or int(text) >= size:
-        raise InputError(f"{text!r} is not a segment of this corpus, which has {size}", where=where)
-    return int(text)
-
-
-def _number(text: str, name: str, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not np.isfinite(value):
-        raise InputError(f"{text!r} is not a score", where=at(name, line), next="a rating is a finite number")
-    return value
+    return integer(text, what=f"a segment of this corpus, which has {size}", low=0, high=size - 1, where=where)

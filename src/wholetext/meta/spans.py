@@ -7,7 +7,6 @@ of the segment.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,9 @@ from wholetext.errors import AlignmentError, InputError
 from wholetext.io.text import FilePath, at, opened
 from wholetext.meta.mqm import Weights
 from wholetext.meta.ratings import Ratings, Segment, gather
+from wholetext.parsing import read_json
+
+_EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +77,36 @@ def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> It
 
 
 def _rating(cells: Sequence[str], segment: Segment, where: str) -> SpanRating:
+    value = read_json(cells[1], where=where, next=_EXAMPLE)
     try:
-        value: Any = json.loads(cells[1])
         marks = value["errors"] if isinstance(value, dict) else value
         spans = tuple(_span(mark) for mark in marks)
         overall = value.get("score") if isinstance(value, dict) else None
-        overall = None if overall is None else float(overall)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"this rating cannot be read ({type(error).__name__}: {error})", where=where,
-                         next='write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}') from None
+        overall = None if overall is None else _finite(overall)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise InputError(f"this rating cannot be read ({type(error).__name__}: {str(error)[:80]})", where=where,
+                         next=_EXAMPLE) from None
     rater = cells[2] if len(cells) == 3 else "unknown"
     return SpanRating(cells[0], segment, rater, spans, overall)
 
 
 def _span(mark: Any) -> Span:
     score = mark.get("score")
-    if score is not None and not math.isfinite(float(score)):
+    return Span(_place(mark["start"]), _place(mark["end"]), str(mark["severity"]), str(mark.get("category") or ""),
+                None if score is None else _finite(score), bool(mark.get("is_source_error", False)))
+
+
+def _finite(score: Any) -> float:
+    if isinstance(score, bool) or not math.isfinite(float(score)):
         raise ValueError(f"{score!r} is not a score")
-    return Span(int(mark["start"]), int(mark["end"]), str(mark["severity"]), str(mark.get("category") or ""),
-                None if score is None else float(score), bool(mark.get("is_source_error", False)))
+    return float(score)
+
+
+def _place(value: Any) -> int:
+    """A count of characters; some files have -1 for "nowhere"."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)) or not abs(float(value)) < 1e9:
+        raise ValueError(f"{value!r} is not a place in a text")
+    return int(value)
 
 
 def span_ratings(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from wholetext.errors import RunError
+from wholetext.errors import InputError, RunError
+from wholetext.parsing import read_json
 from wholetext.report.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 
 FILES = ("meta.json", "grid.json", "contrast.json")  # what a folder may hold
@@ -21,13 +21,14 @@ LOSSES = {"dropped": "segments in no window", "lost_context": "rows that lost co
 def read_study(path: Path) -> Study:
     """A study from its JSON; what it is, the file says (``kind``) or its shape."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = read_json(path.read_bytes(), constants=True)
         kind = _kind(found)
         return READERS[kind](found)
     except OSError as fault:
         raise RunError(f"it cannot be read ({fault.strerror})", where=str(path),
                        next="give a run folder, or what `wholetext meta`, `sweep` or `contrast` wrote") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as fault:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError,
+            InputError) as fault:
         raise RunError(f"it is no study that a report can show ({type(fault).__name__}: {fault})", where=str(path),
                        next="give what `wholetext meta --out`, `sweep --out` or `contrast -f json` wrote") from fault
 

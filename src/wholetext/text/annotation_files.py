@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wholetext.errors import InputError
+from wholetext.parsing import file_bytes, integer
 from wholetext.text.occurrences import Occurrence
 
 _ERRORS = {"1": "ambiguity", "3": "ellipsis"}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 
+_LARGEST = 1 << 26  # bytes
+_COUNT = 10_000  # times that a name stands in one segment
 # One line: category or group → phrases to look for (with the count a name has in the reference).
 Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
 
@@ -45,20 +48,19 @@ def _names(line: str, where: str) -> Checkpoints:
     for group, entries in _GROUP.findall(line):
         for entry in filter(str.strip, entries.split(";")):
             name, _, count = entry.rpartition(":")
-            if not name.strip() or not count.strip().isdigit():
+            if not name.strip():
                 raise InputError(f"not an entry 'Name: count': {entry.strip()!r}", where=where)
+            many = integer(count, what="the count of an entry 'Name: count'", low=0, high=_COUNT, where=where)
             feature = "person" if group.upper() == "PERSON" else "nonperson"
-            found.setdefault(feature, []).append((name.strip(), int(count)))
+            found.setdefault(feature, []).append((name.strip(), many))
     return found
 
 
 def _lines(name: str) -> list[str]:
     try:
-        text = Path(name).read_text("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"the annotation file cannot be read ({error.strerror})", where=name) from None
+        text = file_bytes(Path(name), most=_LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"not valid UTF-8 at byte {error.start}", where=name) from None
+        raise InputError(f"not valid UTF-8 at byte {error.start}", where=name, next="save it as UTF-8") from None
     return text.removesuffix("\n").split("\n")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -12,11 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wholetext.errors import InputError, SpecError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from wholetext.parsing import read_toml
 
 Profile = Literal["reference", "paper", "fixed"]
 Scheme = Literal["morph", "tags", "words"]
@@ -85,10 +80,7 @@ def _own_table(name: str, profile: Profile) -> Table:
 
 
 def _parse(data: bytes, where: str) -> dict[str, Any]:
-    try:
-        raw: dict[str, Any] = tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the table cannot be read ({error})", where=where) from None
+    raw = read_toml(data, where=where)
     _check(raw, where)
     return raw
 

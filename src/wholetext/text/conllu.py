@@ -15,7 +15,7 @@ from typing import Any
 from wholetext.errors import InputError
 from wholetext.text.plain import locate
 
-_ID = re.compile(r"\d+(?:[-.]\d+)?")
+_ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?")
 
 
 def conllu_records(text: str, file: Path) -> Iterator[dict[str, Any]]:
@@ -51,6 +51,7 @@ def _conllu_sentence(lines: list[str], file: Path) -> dict[str, Any]:
     surface = [row for row in rows if "." not in row[0]]  # empty nodes are not in the text
     text = facts.get("text") or " ".join(_visible(surface))
     words = [row for row in surface if "-" not in row[0]]
+    _check_order(surface, file)
     spans = _spans(surface, text)
     return {
         "text": text, "seg_id": facts.get("seg_id"), "spans": spans,
@@ -59,6 +60,25 @@ def _conllu_sentence(lines: list[str], file: Path) -> dict[str, Any]:
         "morph": ["" if row[5] == "_" else row[5] for row in words],
         "entities": _entities([row[9] for row in words], spans),
     }
+
+
+def _check_order(rows: Sequence[Sequence[str]], file: Path) -> None:
+    """Words are numbered 1, 2, 3 …, and a range stands before its words."""
+    word = last = 0
+    for row in rows:
+        first, _, end = row[0].partition("-")
+        if end:
+            right = int(first) == word + 1 and int(end) >= int(first) and last <= word
+            last = int(end)
+        else:
+            word += 1
+            right = int(first) == word
+        if not right:
+            raise InputError(f"the token id {row[0]} is out of order", where=str(file),
+                             next="number the words of a sentence 1, 2, 3 …, a range (3-4) before its words")
+    if last > word:
+        raise InputError(f"a range ends at {last}, and the sentence has {word} words", where=str(file),
+                         next="number the words of a sentence 1, 2, 3 …, a range (3-4) before its words")
 
 
 def _visible(rows: Sequence[Sequence[str]]) -> list[str]:

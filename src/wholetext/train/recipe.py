@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.forms import FORMS
 from wholetext.errors import InputError, did_you_mean
 from wholetext.meta.paragraphs import Raters
+from wholetext.parsing import file_bytes, read_toml
 from wholetext.train.sampling import Fill, Sampling
 from wholetext.views import Joiner
 
@@ -137,14 +137,4 @@ def reseeded(recipe: Recipe, seed: int | None) -> Recipe:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        found: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-        return found
-    except OSError as fault:
-        raise InputError(f"the recipe cannot be read ({fault.strerror})", where=str(path)) from None
-    except ValueError as fault:  # TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"it is not TOML ({fault})", where=str(path)) from None
+    return read_toml(file_bytes(path), where=str(path))

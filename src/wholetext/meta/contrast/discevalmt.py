@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 from wholetext.errors import InputError
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Item, Wanted
 
+_NUMBER = re.compile("[0-9]{1,9}")
+
 
 def matches(data: Any) -> bool:
     """Whether JSON looks like anaphora.json or lexical-choice.json."""
-    return isinstance(data, dict) and all(str(key).isdigit() for key in data) and bool(data)
+    return isinstance(data, dict) and bool(data) and all(_NUMBER.fullmatch(key) for key in data)
 
 
 def read(data: Any, path: Path, wanted: Wanted) -> ContrastSet:

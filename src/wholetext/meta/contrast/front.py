@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from wholetext.errors import InputError, SpecError, did_you_mean
 from wholetext.io.text import opened
 from wholetext.meta.contrast import contrapro, ctxpro, discevalmt, jsonl, voita
 from wholetext.meta.contrast.items import ContrastSet, Wanted
+from wholetext.parsing import read_json
 
 Read = Callable[[Any, Path, Wanted], ContrastSet]
 _JSON: dict[str, tuple[Callable[[Any], bool], Read]] = {
@@ -39,14 +39,9 @@ def read(path: str | Path, wanted: Wanted | None = None, reader: str = "auto") -
 
 
 def _json(path: Path, wanted: Wanted, reader: str) -> ContrastSet:
-    try:
-        with opened(path) as file:
-            data = json.loads("\n".join(file.lines()))
-    except ValueError as fault:
-        raise InputError(f"this is not JSON ({fault})", where=str(path),
-                         next="a file of JSON lines is read with --reader jsonl") from None
-    except RecursionError:
-        raise InputError("this JSON is nested too deeply", where=str(path)) from None
+    with opened(path) as file:
+        data = read_json("\n".join(file.lines()), where=str(path), unique=False,
+                         next="a file of JSON lines is read with --reader jsonl")
     for name, (matches, made) in _JSON.items():
         if reader == name or (reader == "auto" and matches(data)):
             try:

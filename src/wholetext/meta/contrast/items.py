@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import InputError
+from wholetext.parsing import integer
+
+_LARGEST = 10**9
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,11 @@ class Fields:
         found = self.value.get(key)
         if found is None or found == "":
             return None
-        try:
-            return int(found)
-        except (TypeError, ValueError):
-            raise self.fault(key, "a whole number") from None
+        if isinstance(found, float) and found.is_integer():
+            found = int(found)
+        if isinstance(found, bool) or not isinstance(found, (int, str)):
+            raise self.fault(key, "a whole number")
+        return integer(str(found), what=f"a whole number ({key})", low=-_LARGEST, high=_LARGEST, where=self.where)
 
     def flag(self, key: str) -> bool | None:
         found = self.value.get(key)

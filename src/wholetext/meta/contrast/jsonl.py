@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from wholetext.errors import InputError
 from wholetext.io.text import opened
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Item, Wanted
+from wholetext.parsing import read_json
 
 
 def read(path: Path, wanted: Wanted) -> ContrastSet:
@@ -19,10 +18,7 @@ def read(path: Path, wanted: Wanted) -> ContrastSet:
             if not line.strip():
                 continue
             where = f"{path}:{number}"
-            try:
-                fields = Fields(json.loads(line), where)
-            except ValueError as fault:
-                raise InputError(f"this line is not JSON ({fault})", where=where) from None
+            fields = Fields(read_json(line, where=where), where)
             items.append(_item(fields, f"{path.stem}-{number}"))
             if langs is None and "-" in (pair := fields.text("langs", "")):
                 source, _, target = pair.partition("-")
