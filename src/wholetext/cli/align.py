@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from wholetext.cli import inputs
+from wholetext.cli import inputs, terminal
 
 if TYPE_CHECKING:
     from wholetext.text.realign import Realigned
@@ -69,7 +69,6 @@ def summary(system: str, done: tuple[Realigned, ...]) -> dict[str, object]:
 
 
 def _table(rows: list[dict[str, object]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -78,7 +77,7 @@ def _table(rows: list[dict[str, object]]) -> None:
         table.add_column(name, justify="left" if name == "system" else "right")
     for row in rows:
         cells = [f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()]
-        table.add_row(*map(Text, cells))
-    Console().print(table)
+        table.add_row(*(Text(terminal.printable(cell)) for cell in cells))
+    terminal.console().print(table)
     print("documents that were lined up; beads of segments–sentences (1–0 left out, 0–1 added); "
           "mean share of characters left out and added")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from wholetext.cli import inputs
+from wholetext.cli import inputs, terminal
 from wholetext.cli.score import BatchTokens, Device, Dtype, NoCache
 
 if TYPE_CHECKING:
@@ -76,14 +76,13 @@ def contrast(
 
 
 def _table(found: list[Decisions], tests: list[Comparison], split: Literal["distance", "flag"]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from wholetext.meta.contrast import groups, overall
 
-    wide = Console()
-    console = wide if wide.is_terminal else Console(width=max(80, 40 + 36 * len(found)))
+    wide = terminal.console()
+    console = wide if wide.is_terminal else terminal.console(width=max(80, 40 + 36 * len(found)))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("group", no_wrap=True)
     table.add_column("items", justify="right")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from wholetext.cli import inputs
+from wholetext.cli import inputs, terminal
 
 if TYPE_CHECKING:
     from wholetext.meta.features import Discriminativeness
@@ -45,7 +45,7 @@ def features(
         print(json.dumps([_plain(one) for one in found], ensure_ascii=False, indent=1))
     elif format == "tsv":
         names = [field.name for field in dataclasses.fields(found[0])]
-        print("\n".join("\t".join(row) for row in [names, *([str(getattr(one, n)) for n in names] for one in found)]))
+        print("\n".join(map(terminal.tsv_row, [names, *([getattr(one, n) for n in names] for one in found)])))
     else:
         _table(found)
 
@@ -56,12 +56,11 @@ def _plain(one: Discriminativeness) -> dict[str, object]:
 
 
 def _table(found: list[Discriminativeness]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    wide = Console()
-    console = wide if wide.is_terminal else Console(width=120)
+    wide = terminal.console()
+    console = wide if wide.is_terminal else terminal.console(width=120)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("feature", "system"):
         table.add_column(name, no_wrap=True)
@@ -69,7 +68,8 @@ def _table(found: list[Discriminativeness]) -> None:
         table.add_column(name, justify="right")
     for one in found:
         shares = (f"{100 * share:.1f} %" for share in (one.below, one.equal, one.above))
-        table.add_row(Text(one.feature), Text(one.system), f"{one.hyp:.4f}", f"{one.ref:.4f}", *shares, str(one.pairs),
+        names = Text(one.feature), Text(terminal.printable(one.system))
+        table.add_row(*names, f"{one.hyp:.4f}", f"{one.ref:.4f}", *shares, str(one.pairs),
                       str(one.identical))
     console.print(table)
     console.print(Text("\nShares of (document, reference) pairs; pairs of equal texts are left out.", style="dim"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from wholetext.cli.terminal import printable
 from wholetext.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,4 +99,4 @@ def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
 def warn(notes: tuple[str, ...] | list[str]) -> None:
     """Say something that the user should know, on stderr."""
     for note in notes:
-        print(f"warning: {note}", file=sys.stderr)
+        print(f"warning: {printable(note)}", file=sys.stderr)

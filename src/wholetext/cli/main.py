@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from wholetext.cli.terminal import guarded, printable
 from wholetext.errors import WholetextError, WholetextWarning
 
 # verb → module; each module has a function of the verb's name (or an `app` for verbs with sub-verbs).
@@ -96,9 +97,10 @@ def main(argv: list[str] | None = None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WholetextWarning)  # verbs print notes themselves
-            build()(spread(given))
+            with guarded():
+                build()(spread(given))
     except WholetextError as fault:
-        print(f"error: {fault}", file=sys.stderr)
+        print(f"error: {printable(str(fault), keep=chr(10))}", file=sys.stderr)
         raise SystemExit(2) from None
     except BrokenPipeError:  # the reader of a pipe went away: nothing to say
         sys.stderr.close()

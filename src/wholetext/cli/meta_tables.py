@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from wholetext.cli import terminal
+
 if TYPE_CHECKING:
     from wholetext.meta.agreement import TaskResult
     from wholetext.meta.curves import Point
@@ -28,7 +30,7 @@ def render(meta: Meta, format: str) -> None:
 
         print(json.dumps(as_json(meta), ensure_ascii=False, indent=1))
     elif format == "tsv":
-        print("\n".join("\t".join(row) for row in _tsv(meta)))
+        print("\n".join(map(terminal.tsv_row, _tsv(meta))))
     elif format == "latex":
         print(latex(meta))
     else:
@@ -84,13 +86,12 @@ def _span(values: Sequence[float], places: int = 3) -> str:
 
 
 def _print(meta: Meta) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     results, names = meta.table.results, metric_order(meta)
-    wide = Console()
-    console = wide if wide.is_terminal else Console(width=max(100, 34 * (len(results) + 2)))
+    wide = terminal.console()
+    console = wide if wide.is_terminal else terminal.console(width=max(100, 34 * (len(results) + 2)))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("metric", no_wrap=True)
     average = meta.table.average
@@ -102,7 +103,7 @@ def _print(meta: Meta) -> None:
     columns = [cells(result, names) for result in results]
     for i, name in enumerate(names):
         lead = _averages(meta, name) if average else []
-        table.add_row(Text(name), *lead, *(column[i] for column in columns))
+        table.add_row(Text(terminal.printable(name)), *lead, *(column[i] for column in columns))
     blank = ["", ""] if average else []
     table.add_row(Text("chance", style="dim"), *blank, *(_span([e.chance for e in r.estimates]) for r in results))
     table.add_row(Text("pairs", style="dim"), *blank, *(f"{r.estimates[0].pairs:,}" for r in results))

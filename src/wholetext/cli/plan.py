@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wholetext.cli import inputs
+from wholetext.cli.terminal import printable as shown
 
 
 def plan(
@@ -45,6 +46,6 @@ def plan(
         if one.tokens is not None:
             print(f"  {one.tokens} tokens; {one.lost_context} rows would lose context, {one.lost_focus} scored text")
         for row in one.shown:
-            print(f"  {row.doc} {row.start + 1}–{row.stop}, {row.system}  (« » marks what is scored)")
+            print(f"  {shown(row.doc)} {row.start + 1}–{row.stop}, {shown(row.system)}  (« » marks what is scored)")
             for side, text in row.sides:
-                print(f"    {side:<6} {text}")
+                print(f"    {side:<6} {shown(text)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from wholetext.cli import inputs
+from wholetext.cli import inputs, terminal
 
 if TYPE_CHECKING:
     from wholetext.evaluate import Options, Progress
@@ -171,11 +171,10 @@ class progress_bar:
 
         self.bar: Any = None
         if not quiet and sys.stderr.isatty():
-            from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.bar = Progress(*columns, console=terminal.console(stderr=True), transient=True)
 
     def __enter__(self) -> Progress | None:
         if self.bar is None:

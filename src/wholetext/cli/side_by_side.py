@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wholetext.cli import terminal
 from wholetext.metrics.blonde_counts import DISCOURSE, HUMAN
 
 if TYPE_CHECKING:
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 def show(found: Explained, *, every: bool) -> None:
     """Print the document: its score, its segments side by side, a line per category."""
-    console = Console(highlight=False) if Console().is_terminal else Console(highlight=False, width=120)
+    wide = terminal.console(highlight=False)
+    console = wide if wide.is_terminal else terminal.console(highlight=False, width=120)
     values = found.values()
     main = " ".join(f"{name} {_number(values[name])}" for name in ("f1", "precision", "recall"))
-    console.print(Text(f"{found.doc}  {found.system}  {found.spec}  {main}", style="bold"))
+    names = terminal.printable(f"{found.doc}  {found.system}  {found.spec}")
+    console.print(Text(f"{names}  {main}", style="bold"))
     if found.reason:
         console.print(Text(f"! {found.reason}", style="yellow"))
     console.print(Text(found.reasons.sentence(values["f1"])))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("", found.system, f"reference {found.ref}"):
-        table.add_column(Text(name), ratio=None if not name else 1)
+        table.add_column(Text(terminal.printable(name)), ratio=None if not name else 1)
     shown = [segment for segment in found.segments if every or not segment.faultless]
     for segment in shown:
         table.add_row(Text(str(segment.number), style="dim"), _marked(segment.hyp, segment.matched, segment.extra, "+"),

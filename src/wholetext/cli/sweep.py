@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from wholetext.cli import inputs
+from wholetext.cli import inputs, terminal
 from wholetext.cli.score import BatchTokens, Device, Dtype, NoCache, Overwrite, Quiet
 from wholetext.notes import BLIND, CONTEXT_CUT, CUT, DROPPED
 
@@ -113,11 +113,11 @@ def show(found: Sweep, format: Literal["table", "json", "tsv"], notes: list[str]
     head = [*found.axes, *systems, "dropped", "context cut", "text cut"]
     if format == "tsv":
         inputs.warn(notes)
-        print("\t".join(head))
+        print(terminal.tsv_row(head))
         for cell in found.cells:
             scores = [repr(cell.scores[name].score) if cell.scores else "nan" for name in systems]
             shares = [repr(share) for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
-            print("\t".join([*(str(value) for value in cell.settings.values()), *scores, *shares]))
+            print(terminal.tsv_row([*cell.settings.values(), *scores, *shares]))
         return
     _table(found, head, notes)
 
@@ -125,7 +125,6 @@ def show(found: Sweep, format: Literal["table", "json", "tsv"], notes: list[str]
 def _table(found: Sweep, head: list[str], notes: list[str]) -> None:
     import math
 
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -133,11 +132,11 @@ def _table(found: Sweep, head: list[str], notes: list[str]) -> None:
 
     systems = found.results.systems
     places = next((one.places for cell in found.cells for one in cell.scores.values()), 4)
-    wide = Console()
-    console = wide if wide.is_terminal else Console(width=max(80, 14 * len(head)))
+    wide = terminal.console()
+    console = wide if wide.is_terminal else terminal.console(width=max(80, 14 * len(head)))
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in head:
-        table.add_column(Text(name), justify="right", overflow="fold")
+        table.add_column(Text(terminal.printable(name)), justify="right", overflow="fold")
     for cell in found.cells:
         scores = [number(cell.scores[name].score if cell.scores else math.nan, places) for name in systems]
         shares = [_percent(share) for share in (cell.dropped, cell.lost_context, cell.lost_focus)]

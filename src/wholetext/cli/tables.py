@@ -7,7 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from wholetext.cli import terminal
 from wholetext.cli.inputs import warn
+from wholetext.cli.terminal import printable
 
 if TYPE_CHECKING:
     from wholetext.results import Results
@@ -27,7 +29,7 @@ def render(results: Results, comparisons: Sequence[Comparison], format: Format, 
     if format == "json":
         print(json.dumps(as_json(results, comparisons, notes), ensure_ascii=False, indent=1))
     elif format == "tsv":
-        print("\n".join("\t".join(row) for row in _tsv(comparisons)))
+        print("\n".join(map(terminal.tsv_row, _tsv(comparisons))))
     elif format == "latex":
         print(_latex(comparisons))
     else:
@@ -48,17 +50,16 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    wide = Console()
-    console = wide if wide.is_terminal else Console(width=max(80, 24 * (len(comparisons) + 1)))
+    wide = terminal.console()
+    console = wide if wide.is_terminal else terminal.console(width=max(80, 24 * (len(comparisons) + 1)))
     _scores(comparisons, console)
     first = comparisons[0]
     corpus = results.corpus
     segments = sum(len(doc) for doc in corpus.docs)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
-    console = wide if wide.is_terminal else Console(width=80)
+    console = wide if wide.is_terminal else terminal.console(width=80)
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
                        f"{_legend(comparisons)}.", style="dim"))
     console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
@@ -95,7 +96,7 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
 
     systems = order(comparisons)
     cells = [[_cell(each[system], each.decimals, len(systems)) for system in systems] for each in comparisons]
-    names = min(max(Text(system).cell_len for system in [*systems, "system"]), max(12, console.width // 2))
+    names = min(max(Text(printable(system)).cell_len for system in [*systems, "system"]), max(12, console.width // 2))
     heads = [Text(f"{each.label} {arrow(each)}") for each in comparisons]
     needs = [max(*(cell.cell_len for cell in column), min(head.cell_len, 24)) for column, head in zip(cells, heads)]
     begin = 0
@@ -109,7 +110,7 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
         for head, need in zip(heads[begin:end], needs[begin:end]):
             table.add_column(head, justify="right", overflow="fold", min_width=need)
         for row, system in enumerate(systems):
-            table.add_row(Text(system), *(column[row] for column in cells[begin:end]))
+            table.add_row(Text(printable(system)), *(column[row] for column in cells[begin:end]))
         console.print(*([""] if begin else []), table, sep="\n")
         begin = end
 
@@ -134,8 +135,8 @@ def pairs(comparisons: Sequence[Comparison]) -> None:
         places = comparison.decimals
         if len(comparison.standings) == 1:
             continue
-        wide = max(len(s.system) for s in comparison.standings)
-        print(f"\n{comparison.label} {arrow(comparison)}  against {comparison.baseline}")
+        wide = max(len(printable(s.system)) for s in comparison.standings)
+        print(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}")
         for s in comparison.standings:
             if s.verdict == "baseline":
                 continue
@@ -143,7 +144,7 @@ def pairs(comparisons: Sequence[Comparison]) -> None:
             tested = f"p {number(s.p, 4)}, Holm {number(s.p_holm, 4)}"
             delta = number(s.delta, places)
             signed = f"+{delta}" if s.delta >= 0 else delta
-            print(f"  {s.system:<{wide}} {signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
+            print(f"  {printable(s.system):<{wide}} {signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
 
 
 def _hint(standing: Standing) -> str:
@@ -229,5 +230,5 @@ def _latex(comparisons: Sequence[Comparison]) -> str:
             score = number(standing.score, places)
             bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
             cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
-        lines.append(" & ".join([system.translate(escape), *cells]) + r" \\")
+        lines.append(" & ".join([printable(system).translate(escape), *cells]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from wholetext.cli import terminal
+
 if TYPE_CHECKING:
     from wholetext.train.recipe import Recipe
     from wholetext.train.session import Moment, Trained
@@ -160,7 +162,6 @@ def left(seconds: float) -> str:
 
 def show(found: Trained) -> None:
     """The agreement on the validation examples, and how to go on."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table("validation", "pairs", "acc_eq*", "Pearson", box=None)
@@ -168,7 +169,7 @@ def show(found: Trained) -> None:
         table.add_row(part, str(pairs), f"{acc:.4f}", f"{pearson:.4f}")
     if len(found.verdict.parts) > 1:
         table.add_row("mean", "", f"{found.verdict.acc_eq:.4f}", f"{found.verdict.pearson:.4f}")
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    console = terminal.console(width=None if sys.stdout.isatty() else 120)
     console.print(table)
     first, best = found.history[0]["verdict"]["loss"], found.verdict.loss
     ends = {"end": "after the last epoch", "patience": "because it got no better", "minutes": "by the time limit"}
