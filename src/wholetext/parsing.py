@@ -1,4 +1,5 @@
 """Guarded parsing of untrusted text: numbers, JSON, TOML and YAML. Every fault is a WholetextError with its place.
+``printable`` is for the other direction: untrusted text that is shown.
 
 All readers of files and of command-line values parse through these functions, so the bounds are the same everywhere:
 nesting depth, digits of a number, expansion of YAML aliases, size of a settings file.
@@ -29,6 +30,9 @@ _DOTS = 1000  # on a line of TOML, where the time for a dotted key grows with th
 _NODES = 20_000  # values of a YAML file with its aliases expanded
 
 _HALF = "half of a surrogate pair stands alone here, which is not a character"
+# C0 and C1 controls, line and paragraph separators, overrides and isolates of direction, halves of surrogate pairs
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]")
+_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 Error = type[WholetextError]
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -296,3 +300,17 @@ def _expansion(events: Iterable[Any]) -> str:
         if stack[-1][1] > _NODES:
             return f"the aliases of this YAML expand to more than {_NODES:,} values"
     return ""
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""The text with control characters as visible escapes (``\x1b``, ``\u202e``, ``\n``), except those to ``keep``.
+
+    Beyond ASCII the escapes are also JSON's, so that JSON stays JSON.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+
+
+def _escape(char: str) -> str:
+    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}")

@@ -198,3 +198,18 @@ def test_numbers_are_short_and_undefined_ones_null() -> None:
     assert short(0.12345678) == 0.123457 and short(2.0) == 2 and isinstance(short(2.0), int)
     assert shorts(np.array([[1.5, np.nan]])) == [[1.5, None]]
     assert fixed([[0.03125, float("nan")], [2.675, -1.0]], 4) == [[0.0312, None], [2.675, -1.0]]  # as Python prints it
+
+
+def test_names_in_the_page_itself_have_no_control_characters(tmp_path: Path) -> None:
+    """Title, heading and the table for browsers without scripts; the script does the same with what it draws."""
+    from wholetext.evaluate import Options, evaluate
+    from wholetext.report import Choices, analyse, write_report
+    from wholetext.types import Corpus, Document, Output
+
+    evil = "\x1b[31m\u202elive\u2066\x9b"
+    doc = Document("d", ("a",), {"r": ("a b",)})
+    corpus = Corpus(f"set{evil}", ("de", "en"), (doc,))
+    run = evaluate(corpus, [Output(f"sys{evil}", {"d": ("a b",)})], ["chrf"], Options(cache=False, flags=False))
+    write_report(analyse(run), [], tmp_path / "report.html", Choices())
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "sys\\x1b[31m\\u202elive\\u2066\\u009b" in page and not set("\x1b\u202e\u2066\x9b") & set(page)

@@ -7,33 +7,19 @@ console that does the same (``console``), and rows of TSV are made by ``tsv_row`
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
+from wholetext.parsing import printable
+
+__all__ = ["console", "guarded", "printable", "tsv_row"]
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-# C0 and C1 controls, line and paragraph separators, overrides and isolates of direction, halves of surrogate pairs
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]")
-_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
-
-
-def printable(text: str, keep: str = "") -> str:
-    r"""The text with control characters as visible escapes (``\x1b``, ``\u202e``, ``\n``), except those to ``keep``.
-
-    Beyond ASCII the escapes are also JSON's, so that JSON stays JSON.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
-
-
-def _escape(char: str) -> str:
-    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}")
 
 
 def tsv_row(cells: Iterable[object]) -> str:

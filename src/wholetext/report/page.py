@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MissingExtra
+from wholetext.parsing import printable
 from wholetext.report.analysis import Analysis
 from wholetext.report.panels import Study
 from wholetext.report.texts import Faults, blocks, choose, gather
@@ -53,11 +54,17 @@ def render(analysis: Analysis | None, studies: Sequence[Study], choices: Choices
     title = choices.title or (analysis.results.corpus.id if analysis else only)
     parts["head"] |= {"title": title, "version": __version__, "studies": [study.plain() for study in studies]}
     script, style = (_joined(names) for names in (SCRIPTS, STYLES))
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
+                                     finalize=_shown)
     return environment.from_string(_asset("template.html")).render(
         head=parts["head"], blocks={name: packed(value) for name, value in parts.items()},
         script=_markup(script), style=_markup(style), script_hash=_hash(script), style_hash=_hash(style),
     )
+
+
+def _shown(value: Any) -> Any:
+    """Names in the page itself, with control characters and direction marks shown; markup of ours stays as it is."""
+    return printable(value) if type(value) is str else value
 
 
 def _parts(analysis: Analysis, choices: Choices) -> dict[str, Any]:

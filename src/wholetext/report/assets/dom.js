@@ -3,15 +3,21 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// Names may hold control characters and marks that override the direction of writing; in attributes too these are named.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/g;
+const visible = (text) =>
+  text.replace(HIDDEN, (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+
 function fill(node, given, children) {
   for (const [name, value] of Object.entries(given || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
     else if (name === "style") for (const [key, css] of Object.entries(value)) node.style.setProperty(key, css);
-    else node.setAttribute(name, value === true ? "" : value);
+    else node.setAttribute(name, value === true ? "" : typeof value === "string" ? visible(value) : value);
   }
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false) node.append(child);
+    if (typeof child === "string") node.append(visible(child));
+    else if (child !== null && child !== undefined && child !== false) node.append(child);
   }
   return node;
 }
@@ -95,6 +101,6 @@ const tip = {
     byId("tip").hidden = true;
   },
   say(text) {
-    byId("said").textContent = text;
+    byId("said").textContent = visible(text);
   },
 };

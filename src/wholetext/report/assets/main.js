@@ -20,7 +20,7 @@ function address() {
 
 function readAddress() {
   const [page, query] = location.hash.slice(1).split("?");
-  if (!PAGES[page]) return false;
+  if (!Object.hasOwn(PAGES, page)) return false; // "constructor" is not a page
   state.page = page;
   const given = new URLSearchParams(query || "");
   const limits = {
@@ -96,7 +96,7 @@ async function draw() {
   byId("page").replaceChildren(drawn);
   if (current && state.seg >= 0) select(state.seg);
   navigation();
-  document.title = `${PAGES[state.page][0]} · ${head.title}`;
+  document.title = visible(`${PAGES[state.page][0]} · ${head.title}`);
   Object.assign(document.documentElement.dataset, {
     page: state.page,
     doc: state.doc,
@@ -139,7 +139,7 @@ const KEYS = {
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("select, input, textarea")) return;
   if (event.key === "Escape") tip.hide();
-  if (state.page === "document" && KEYS[event.key]) {
+  if (state.page === "document" && Object.hasOwn(KEYS, event.key)) {
     event.preventDefault();
     KEYS[event.key]();
   }
