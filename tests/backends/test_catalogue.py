@@ -129,3 +129,30 @@ def test_the_hub_cache_is_checked_by_content(tmp_path: Path, model: Path) -> Non
     target.write_bytes(bytes(changed))
     (snapshot / "config.json").resolve().write_text(json.dumps({"model_type": "mbart"}))
     assert bad(snapshot) == dict.fromkeys(["model.safetensors", "config.json"], "other content than the hub's")
+
+
+def test_files_of_torch_before_1_6_are_good(model: Path) -> None:
+    torch = pytest.importorskip("torch")
+    (model / "model.safetensors").unlink()
+    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    assert bad(model) == {}
+    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin")
+    assert bad(model) == {}
+    (model / "pytorch_model.bin").write_bytes((model / "pytorch_model.bin").read_bytes()[:200])
+    assert "pytorch_model.bin" in bad(model)
+
+
+@pytest.mark.parametrize("name", ["config.json", "pytorch_model.bin", "tokenizer.json", "other.safetensors"])
+def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
+    (model / name).unlink(missing_ok=True)
+    (model / name).symlink_to("/dev/zero")
+    assert bad(model) == {name: "a device or a pipe, not a file"}
+
+
+def test_hyper_parameters_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "hparams.yaml").write_text("class_identifier: regression_metric\npool: attention\n")
+    assert "pretrained_model" in bad(tmp_path)["hparams.yaml"]
+    told = (tmp_path / "hparams.yaml").read_text()
+    (tmp_path / "hparams.yaml").write_text(f"pretrained_model: x\n{told}")
+    assert "attention" in bad(tmp_path)["hparams.yaml"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import random
-import resource
 import shutil
 import sys
 import zipfile
@@ -17,11 +15,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from wholetext.backends.comet_checkpoint import converted, read_checkpoint  # noqa: E402
+from wholetext.backends.comet_checkpoint import read_checkpoint  # noqa: E402
 from wholetext.backends.comet_model import CometModel, sparsemax  # noqa: E402
 from wholetext.backends.encoder import Precision  # noqa: E402
 from wholetext.backends.hub import locate  # noqa: E402
-from wholetext.cache import damage_notes  # noqa: E402
 from wholetext.errors import ModelError  # noqa: E402
 
 MODELS = Path(__file__).resolve().parent.parent / "oracle" / "neural" / "models"
@@ -164,53 +161,6 @@ def test_tensors_that_reach_outside_the_file_are_refused(model: Path) -> None:
             archive.writestr(name, data)
     with pytest.raises(ModelError, match="cut short"):
         read_checkpoint(path)
-
-
-def test_converted_once(model: Path, tmp_path: Path) -> None:
-    path, cache = model / "checkpoints/model.ckpt", tmp_path / "cache"
-    first = converted(path, cache, "mark")
-    assert [file.name for file in cache.iterdir()] == ["mark.safetensors"]
-    path.unlink()  # a second time the original is not needed
-    again = converted(path, cache, "mark")
-    assert first.keys() == again.keys() and all(torch.equal(first[key], again[key]) for key in first)
-
-
-def test_a_damaged_conversion_is_made_again(model: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    (cache / "mark.safetensors").write_bytes(b"damaged")
-    assert "layerwise_attention.gamma" in converted(model / "checkpoints/model.ckpt", cache, "mark")
-
-
-def test_no_damaged_byte_of_a_conversion_changes_a_weight(model: Path, tmp_path: Path) -> None:
-    path, cache = model / "checkpoints/model.ckpt", tmp_path / "cache"
-    clean = converted(path, cache, "mark")
-    target = cache / "mark.safetensors"
-    whole, chance, noted = target.read_bytes(), random.Random(7), 0
-    damage_notes()
-    for place in [0, 7, 8, *(chance.randrange(len(whole)) for _ in range(30))]:
-        bad = bytearray(whole)
-        bad[place] ^= chance.randrange(1, 256)
-        target.write_bytes(bytes(bad))
-        found = converted(path, cache, "mark")
-        assert found.keys() == clean.keys() and all(torch.equal(found[key], clean[key]) for key in clean)
-        noted += any("were damaged" in note for note in damage_notes())
-    assert noted == 33
-
-
-def test_a_conversion_that_cannot_be_kept_is_noted(model: Path, tmp_path: Path) -> None:
-    path, limits = model / "checkpoints/model.ckpt", resource.getrlimit(resource.RLIMIT_FSIZE)
-    damage_notes()
-    (tmp_path / "file").write_text("")
-    assert converted(path, tmp_path / "file", "mark")
-    assert ["could not be kept" in note for note in damage_notes()] == [True]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    try:
-        assert converted(path, tmp_path / "cache", "mark")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert ["could not be kept" in note for note in damage_notes()] == [True]
-    assert list((tmp_path / "cache").iterdir()) == [] and converted(path, None, "mark")
 
 
 def test_ordered_dicts_and_half_precision(tmp_path: Path) -> None:

@@ -139,7 +139,9 @@ def test_the_embedded_model_is_found_without_import() -> None:
 
 def test_only_tensors_are_loaded(tmp_path: Path) -> None:
     assert hub.loading(folder(tmp_path / "a", model__safetensors=""))["use_safetensors"] is True
-    options = hub.loading(folder(tmp_path / "b", pytorch_model__bin=""))
+    torch = pytest.importorskip("torch")
+    torch.save({"weight": torch.zeros(2)}, folder(tmp_path / "b") / "pytorch_model.bin")
+    options = hub.loading(tmp_path / "b")
     assert options["use_safetensors"] is False and options["weights_only"] is True
     assert options["trust_remote_code"] is False
 
@@ -159,3 +161,52 @@ def test_hashes_of_large_files_are_remembered(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("WHOLETEXT_CACHE", str(at))  # a folder: no cache can be opened there
     hub._file_hash.cache_clear()
     assert hub.content_hash(at) != first
+
+
+@pytest.mark.parametrize("name", ["~nouser/x", "a" * 5000, "x\0y", "../x", "m/typo/deep", "-x", "a--b"])
+def test_names_that_cannot_be_folders(name: str) -> None:
+    with pytest.raises(ModelError, match="no such model folder"):
+        hub.locate(name)
+
+
+@pytest.mark.parametrize("name", ["/", "..", "../secret", "/etc", "~root", "~nouser/x", "a/b/c", "", "x\0y"])
+def test_a_checkpoint_cannot_choose_what_is_opened(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "secret").mkdir()
+    folder(tmp_path / "m", hparams__yaml="")
+    monkeypatch.setattr(hub, "content_hash", lambda path: pytest.fail(f"{path} was read"))
+    with pytest.raises(ModelError, match="may not choose") as caught:
+        hub.companion(tmp_path / "m", name, ["*.json"])
+    assert str(tmp_path / "m") in str(caught.value)
+
+
+def test_a_folder_in_the_working_directory_is_not_the_encoder(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder(tmp_path / "work" / "xlmr", config__json="{}")
+    monkeypatch.chdir(tmp_path / "work")
+    with pytest.raises(ModelError, match=r"its encoder 'xlmr' was not found[\s\S]*models fetch xlmr") as caught:
+        hub.companion(tmp_path / "deep" / "comet", "xlmr", ["*.json"])
+    assert caught.value.where == str(tmp_path / "deep" / "comet")
+
+
+def test_offline_a_wrong_folder_is_said_to_be_absent(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder(cache / "m" / "comet-qe")
+    monkeypatch.chdir(cache)
+    with pytest.raises(ModelError, match="there is no folder 'nofolder'"):
+        hub.locate("nofolder")
+    with pytest.raises(ModelError, match=r"there is no folder 'm/comet-qa'[\s\S]*did you mean comet-qe"):
+        hub.locate("m/comet-qa")
+
+
+def test_a_device_in_a_folder_is_not_read(tmp_path: Path) -> None:
+    at = folder(tmp_path / "m", config__json="{}")
+    (at / "model.safetensors").symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match="a device or a pipe"):
+        hub.locate(str(at))
+
+
+@pytest.mark.parametrize("shard", ["../x.safetensors", "/etc/passwd", "a/b.safetensors"])
+def test_shards_lie_in_their_folder(shard: str, tmp_path: Path) -> None:
+    at = folder(tmp_path / "m", model__safetensors__index__json=f'{{"weight_map": {{"a": "{shard}"}}}}')
+    with pytest.raises(ModelError, match="not a file of its folder"):
+        hub.loading(at)

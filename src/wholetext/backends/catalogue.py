@@ -10,6 +10,7 @@ from wholetext.backends import hub
 from wholetext.backends.regressor import MT5_TOKENIZER, SPIECE
 from wholetext.backends.tokenizer import FILES, read_config
 from wholetext.errors import MissingExtra, ModelError
+from wholetext.parsing import file_bytes, read_yaml
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def present(name: str, revision: str = "") -> hub.Located | None:
         return hub.locate(name, revision)
     if name in hub.EMBEDDED:
         return hub.locate(name, revision) if hub.embedded(name) else None
-    if Path(name).expanduser().is_dir():
+    if hub.folder_of(name):
         return hub.locate(name, revision)
     try:
         return hub.cached(name, revision)
@@ -77,21 +78,25 @@ def present(name: str, revision: str = "") -> hub.Located | None:
 
 def fetch(name: str, revision: str = "") -> list[hub.Located]:
     """Bring a model and whatever it is used with (a COMET encoder's tokenizer, mT5's) to this machine, newest first."""
-    if name in hub.BUNDLED or name in hub.EMBEDDED or Path(name).expanduser().is_dir():
+    if name in hub.BUNDLED or name in hub.EMBEDDED or hub.folder_of(name):
         found = [hub.locate(name, revision)]
     else:
         found = [hub.download(name, revision)]
-    for other, patterns in companions(found[0].path):
-        found.append(hub.locate(other, patterns=patterns))
+    found += [hub.companion(found[0].path, other, patterns) for other, patterns in _asked_for(found[0].path)]
     return found
 
 
 def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     """(model, files) that a model cannot be used without and does not bring along."""
+    return [(hub.beside(folder, name), files) for name, files in _asked_for(folder)]
+
+
+def _asked_for(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     hparams = folder / "hparams.yaml"
     if hparams.is_file():
-        named = re.search(r"^pretrained_model:\s*[\"']?([^\s\"'#]+)", hparams.read_text("utf-8", "replace"), re.M)
-        return [(hub.beside(folder, named.group(1)), FILES)] if named else []
+        told = read_yaml(file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError)
+        named = told.get("pretrained_model") if isinstance(told, dict) else None
+        return [(named, FILES)] if isinstance(named, str) else []
     own = any((folder / name).is_file() for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json"))
     if not own and (folder / "config.json").is_file() and read_config(folder).get("model_type") == "mt5":
         return [(MT5_TOKENIZER, SPIECE)]
@@ -102,7 +107,8 @@ def licence(folder: Path, known: Entry | None) -> str:
     """The licence the model's card names, else the catalogue's."""
     card = folder / "README.md"
     if card.is_file():
-        head = card.read_text("utf-8", "replace").partition("\n---")[0]
+        with card.open("rb") as file:
+            head = file.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
         named = re.search(r"^license:\s*([\w.-]+)", head, re.M)
         if named and head.startswith("---"):
             return named.group(1)
@@ -119,7 +125,7 @@ def named(name: str) -> str:
     found = entry(name)
     if found is not None:
         return found.name
-    if "/" in name or Path(name).expanduser().exists():
+    if "/" in name or hub.folder_of(name):
         return name
     users = [one.name for one in CATALOGUE if name in one.used_by]
     if users:

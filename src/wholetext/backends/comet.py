@@ -131,7 +131,7 @@ class Judge:
 
     @cached_property
     def estimator(self) -> Any:
-        width = int(self.model.tokenizer.config["hidden_size"])
+        width = self.model.width
         return self.model.head((4 if self.model.hparams.kind == "referenceless" else 6) * width)
 
     def scores(self, hyp: Vector, src: Vector, ref: Vector | None) -> NDArray[np.float64]:

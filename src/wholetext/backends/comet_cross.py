@@ -95,13 +95,13 @@ class CrossEncoder:
 
     @cached_property
     def estimator(self) -> Any:
-        return self.model.head(int(self.model.tokenizer.config["hidden_size"]))
+        return self.model.head(self.model.width)
 
     @cached_property
     def tagger(self) -> Any:
         torch = torch_module()
-        shape = (len(self.model.hparams.labels) + 1, int(self.model.tokenizer.config["hidden_size"]))
-        linear = torch.nn.utils.skip_init(torch.nn.Linear, shape[1], shape[0])
+        shape = (len(self.model.hparams.labels) + 1, self.model.width)
+        linear = torch.nn.Linear(shape[1], shape[0], device="meta")
         weight, bias = self.model.tensor("hidden2tag.weight", shape), self.model.tensor("hidden2tag.bias", shape[:1])
         linear.weight = torch.nn.Parameter(weight.float(), requires_grad=False)
         linear.bias = torch.nn.Parameter(bias.float(), requires_grad=False)

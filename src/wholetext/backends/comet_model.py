@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends import hub
-from wholetext.backends.comet_checkpoint import converted
+from wholetext.backends.comet_checkpoint import read_checkpoint
 from wholetext.backends.encoder import Encoder, Precision, cut_above, torch_module
 from wholetext.backends.loading import reading
 from wholetext.backends.tokenizer import FILES, Tokenizer
-from wholetext.cache import default_path
-from wholetext.errors import CacheError, MissingExtra, ModelError
+from wholetext.errors import ModelError
+from wholetext.parsing import file_bytes, read_yaml
 
 KINDS: Mapping[str, str] = {
     "regression_metric": "regression", "referenceless_regression_metric": "referenceless",
@@ -34,6 +34,8 @@ _UNSAID: Mapping[str, Mapping[str, Any]] = {
     "xcomet": {"layer_transformation": "sparsemax", "hidden_sizes": (2560, 1280), "word_layer": 36, "layer_norm": False,
                "word_level_training": True, "error_labels": ("minor", "major", "critical")},
 }  # fmt: skip
+POOLS = ("avg", "max", "cls", "default")
+MIXES = ("softmax", "sparsemax", "sparsemax_patch")  # the last one means softmax
 _MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # what multilingual MiniLM models are tokenised with
 
 
@@ -78,24 +80,33 @@ def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located
 
 def locate_encoder(located: hub.Located) -> hub.Located:
     """Configuration and vocabulary of a model's encoder: beside the model's folder, or on the hub."""
-    return hub.locate(hub.beside(located.path, read_hparams(located).pretrained_model), patterns=FILES)
+    return hub.companion(located.path, read_hparams(located.path).pretrained_model, FILES)
 
 
-def read_hparams(located: hub.Located) -> Hparams:
+def read_hparams(folder: Path) -> Hparams:
     """Read ``hparams.yaml``; an error where it asks for something these models do not have."""
-    path = located.path / "hparams.yaml"
+    path = folder / "hparams.yaml"
+    if not path.is_file():
+        raise ModelError("there is no hparams.yaml", where=str(folder),
+                         next="give a COMET model: a folder with hparams.yaml and checkpoints, or a hub name")
+    raw = read_yaml(file_bytes(path, error=ModelError), where=str(path), next="fetch the model again", error=ModelError)
+    if not isinstance(raw, dict):
+        raise ModelError("it is not a table of names and values", where=str(path), next="fetch the model again")
     try:
-        import yaml
-    except ImportError:
-        raise MissingExtra("pyyaml", "models") from None
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-        return _hparams(raw, str(path))
-    except OSError as fault:
-        raise ModelError(f"there is no hparams.yaml ({fault.strerror})", where=str(located.path),
-                         next="give a COMET model: a folder with hparams.yaml and checkpoints, or a hub name") from None
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError) as fault:
-        raise ModelError(f"it cannot be used ({fault})", where=str(path), next="fetch the model again") from fault
+        found = _hparams(raw, str(path))
+    except (AttributeError, TypeError, ValueError, OverflowError) as fault:
+        raise ModelError(f"it cannot be used ({fault})", where=str(path), next="fetch the model again") from None
+    for name, value, known in (("pool", found.pool, POOLS), ("layer_transformation", found.transformation, MIXES)):
+        if value not in known:
+            raise ModelError(f"{name} is {value[:80]!r}, which is not known here", where=str(path),
+                             next=f"known: {', '.join(known)}")
+    if any(not 0 < size <= 1 << 20 for size in found.hidden_sizes) or len(found.hidden_sizes) > 100:
+        raise ModelError(f"hidden_sizes is {str(list(found.hidden_sizes))[:80]}", where=str(path),
+                         next="fetch the model again")
+    if {"mt", *found.segments} - {"mt", "src", "ref"}:
+        raise ModelError(f"input_segments is {str(list(found.segments))[:80]}", where=str(path),
+                         next="known: mt, src, ref")
+    return found
 
 
 def _hparams(raw: dict[str, Any], where: str) -> Hparams:
@@ -106,6 +117,9 @@ def _hparams(raw: dict[str, Any], where: str) -> Hparams:
     encoder = str(raw.get("encoder_model", "XLM-RoBERTa"))
     if encoder not in ENCODERS:
         raise ModelError(f"there is no encoder {encoder!r}", where=where, next=f"known: {', '.join(ENCODERS)}")
+    if not isinstance(raw.get("pretrained_model"), str):
+        raise ModelError("it names no pretrained_model, so the encoder is not known", where=where,
+                         next="add a line `pretrained_model: NAME`, the encoder the model was trained from")
     crossed = kind in {"unified", "xcomet"}
     said: dict[str, Any] = {**_UNSAID[kind], **raw}
     layer = said.get("sent_layer" if crossed else "layer", "mix")
@@ -114,7 +128,8 @@ def _hparams(raw: dict[str, Any], where: str) -> Hparams:
         pool="cls" if crossed else str(said.get("pool", "avg")), layer=None if layer == "mix" else int(layer),
         transformation=str(said.get("layer_transformation", "softmax")), layer_norm=bool(said.get("layer_norm", True)),
         hidden_sizes=tuple(int(size) for size in said.get("hidden_sizes") or ()),
-        activation=str(said.get("activations", "Tanh")), final_activation=said.get("final_activation"),
+        activation=str(said.get("activations", "Tanh")),
+        final_activation=str(said["final_activation"]) if said.get("final_activation") else None,
         segments=tuple(map(str, said.get("input_segments") or ("mt", "src", "ref"))) if crossed else (),
         word_layer=int(said["word_layer"]) if crossed and said.get("word_level_training") else None,
         labels=tuple(map(str, said.get("error_labels") or ("minor", "major"))),
@@ -126,17 +141,41 @@ class CometModel:
 
     def __init__(self, located: hub.Located, precision: Precision) -> None:
         self.located, self.precision = located, precision
-        self.hparams = read_hparams(located)
+        self.hparams = read_hparams(located.path)
         self.base = locate_encoder(located)
         kind, self.typed = ENCODERS[self.hparams.encoder_model]
         self.tokenizer = Tokenizer(self.base.path, kind, vocabulary=self._vocabulary())
+        self._check_layers()
         self.encoder = Encoder(located, self.tokenizer, precision, self._build, self.hparams.top)
         self.encoder.exact = self.hparams.pool != "avg" and not self.hparams.segments
 
     @property
     def positions(self) -> int:
         """Ids a sequence may have in the published tool: two fewer than there are positions."""
-        return int(self.tokenizer.config.get("max_position_embeddings", 514)) - 2
+        return int(self.tokenizer.config.get("max_position_embeddings") or 514) - 2
+
+    @property
+    def width(self) -> int:
+        """Numbers in the vector of a token."""
+        return self._size("hidden_size")
+
+    @property
+    def depth(self) -> int:
+        """Layers of the encoder."""
+        return self._size("num_hidden_layers")
+
+    def _size(self, name: str) -> int:
+        found = self.tokenizer.config.get(name)
+        if not found:
+            raise ModelError(f"its config.json has no {name}", where=str(self.base.path), next="fetch it again")
+        return int(found)
+
+    def _check_layers(self) -> None:
+        for name, layer in (("layer", self.hparams.layer), ("word_layer", self.hparams.word_layer)):
+            if layer is not None and not 0 <= layer <= self.depth:
+                raise ModelError(f"hparams.yaml asks for {name} {layer}, and its encoder {self.base.name} has "
+                                 f"{self.depth} layers", where=str(self.located.path),
+                                 next="fetch the model and its encoder again")
 
     @cached_property
     def weights(self) -> dict[str, Any]:
@@ -145,11 +184,7 @@ class CometModel:
         if len(found) != 1:
             raise ModelError(f"there are {len(found)} files checkpoints/*.ckpt, not one", where=str(self.located.path),
                              next="keep the checkpoint you mean in the folder")
-        try:
-            folder = default_path().parent / "checkpoints"
-        except CacheError:  # no home folder
-            folder = None
-        return converted(found[0], folder, self.located.revision)
+        return read_checkpoint(found[0])
 
     def tensor(self, key: str, shape: tuple[int, ...] | None = None) -> Any:
         """A tensor by name; an error that names it where it is missing or has another shape."""
@@ -166,7 +201,7 @@ class CometModel:
     def mix(self) -> tuple[list[float], float]:
         """How much each layer counts, and the factor before the sum (Peters et al. 2018, eq. 1)."""
         torch = torch_module()
-        layers = int(self.tokenizer.config["num_hidden_layers"]) + 1
+        layers = self.depth + 1
         name = "layerwise_attention.scalar_parameters"
         raw = torch.cat([self.tensor(f"{name}.{i}", (1,)) for i in range(layers)]).double()
         weights = sparsemax(raw.tolist()) if self.hparams.transformation == "sparsemax" else raw.softmax(0).tolist()
@@ -178,7 +213,7 @@ class CometModel:
         sizes = (inputs, *self.hparams.hidden_sizes, 1)
         modules: list[Any] = []
         for i, (size, out) in enumerate(pairwise(sizes)):
-            linear = torch.nn.utils.skip_init(torch.nn.Linear, size, out)
+            linear = torch.nn.Linear(size, out, device="meta")  # takes no memory: the weights come from the file
             name = f"estimator.ff.{3 * i}"  # Linear, activation and dropout come in threes
             linear.weight = torch.nn.Parameter(self.tensor(f"{name}.weight", (out, size)).float(), requires_grad=False)
             linear.bias = torch.nn.Parameter(self.tensor(f"{name}.bias", (out,)).float(), requires_grad=False)
@@ -194,7 +229,9 @@ class CometModel:
         own = any((path / name).is_file() for name in ("tokenizer.json", "sentencepiece.bpe.model", "vocab.txt"))
         if own or self.hparams.encoder_model != "MiniLM":
             return path
-        return hub.locate(hub.beside(self.located.path, _MINILM_VOCABULARY.split("/")[1]), patterns=FILES).path
+        own_name = _MINILM_VOCABULARY.split("/")[1]
+        beside = hub.beside(self.located.path, own_name) != own_name
+        return hub.companion(self.located.path, own_name if beside else _MINILM_VOCABULARY, FILES, "vocabulary").path
 
     def _build(self) -> Any:
         """The encoder with the checkpoint's weights; the pretrained ones are never loaded."""
@@ -222,7 +259,10 @@ def activation(name: str) -> Any:
     known = {each.lower(): each for each in torch.nn.modules.activation.__all__}
     if name.lower() not in known:
         raise ModelError(f"there is no activation {name!r}", next="check hparams.yaml")
-    return getattr(torch.nn, known[name.lower()])()
+    try:
+        return getattr(torch.nn, known[name.lower()])()
+    except TypeError:  # one that has parameters of its own
+        raise ModelError(f"the activation {name!r} is not known here", next="check hparams.yaml") from None
 
 
 def sparsemax(scores: list[float]) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from wholetext.backends.encoder import Encoder, memory, torch_module
+from wholetext.backends.hub import guarded
 from wholetext.backends.layout import Layout
-from wholetext.backends.tokenizer import Reading
+from wholetext.backends.tokenizer import Reading, read_table
 from wholetext.errors import MetricError, ModelError
+from wholetext.parsing import file_bytes, read_json
 from wholetext.types import Fit, FloatArray, View
 
 _POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
@@ -26,16 +27,19 @@ class Embeddings:
     def __init__(self, encoder: Encoder, reading: Reading) -> None:
         self.encoder = encoder
         self.folder = encoder.located.path
-        modules = _json(self.folder / "modules.json") or []
-        self.modules = [(str(each["type"]).rsplit(".", 1)[-1], str(each["path"])) for each in modules]
+        self.modules = _modules(self.folder)
         unknown = {kind for kind, _ in self.modules} - {"Transformer", "Pooling", "Dense", "Normalize"}
         if unknown:
-            raise ModelError(f"it has a module {min(unknown)}, which is not known here", where=str(self.folder),
+            raise ModelError(f"it has a module {min(unknown)[:80]}, which is not known here", where=str(self.folder),
                              next="use a model of Transformer, Pooling, Dense and Normalize modules")
-        stated = _json(self.folder / "sentence_bert_config.json") or {}
+        stated = _table(self.folder / "sentence_bert_config.json")
         if stated.get("do_lower_case"):
             raise ModelError("it lower-cases text before its tokenizer does", where=str(self.folder))
-        longest = int(stated.get("max_seq_length") or encoder.tokenizer.limit)
+        longest = stated.get("max_seq_length") or encoder.tokenizer.limit
+        if not isinstance(longest, int) or longest < 0:
+            raise ModelError(f"max_seq_length is {str(longest)[:40]!r}, not a number of tokens", where=str(self.folder),
+                             next="fetch the model again")
+        longest = min(longest, encoder.tokenizer.positions or longest)
         self.reading = replace(reading, limit=reading.limit or longest)
         self.pooling = self._pooling()
         self.id = f"{encoder.id}/{self.pooling}/{self.reading}"
@@ -74,7 +78,7 @@ class Embeddings:
 
     def _pooling(self) -> str:
         path = next((path for kind, path in self.modules if kind == "Pooling"), None)
-        config = (_json(self.folder / path / "config.json") or {}) if path else {"pooling_mode_mean_tokens": True}
+        config = _table(self.folder / path / "config.json") if path else {"pooling_mode_mean_tokens": True}
         chosen = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
         if len(chosen) != 1 or chosen[0] not in _POOLINGS:
             raise ModelError(f"its pooling {' and '.join(chosen) or 'is not stated and'} is not known here",
@@ -89,19 +93,31 @@ class Embeddings:
         found = []
         for kind, path in self.modules:
             if kind == "Dense":
-                config = _json(self.folder / path / "config.json") or {}
+                config = _table(self.folder / path / "config.json")
                 file = self.folder / path / "model.safetensors"
                 if not str(config.get("activation_function", "")).endswith("Tanh") or not file.is_file():
                     raise ModelError("its dense layer is no tanh layer in safetensors", where=str(self.folder / path))
-                tensors: dict[str, Any] = load_file(str(file))
-                found.append((tensors["linear.weight"].astype(float), tensors["linear.bias"].astype(float)))
+                with guarded(self.folder / path):
+                    tensors: dict[str, Any] = load_file(str(file))
+                    found.append((tensors["linear.weight"].astype(float), tensors["linear.bias"].astype(float)))
         return found
 
 
-def _json(path: Path) -> Any:
+def _modules(folder: Path) -> list[tuple[str, str]]:
+    """(kind, folder) of each module; folders lie inside the model's."""
+    path = folder / "modules.json"
     if not path.is_file():
-        return None
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except ValueError as fault:
-        raise ModelError(f"it is not JSON ({fault})", where=str(path), next="fetch the model again") from fault
+        return []
+    listed = read_json(file_bytes(path, error=ModelError), where=str(path), next="fetch the model again",
+                       error=ModelError)  # fmt: skip
+    rows = listed if isinstance(listed, list) else [None]
+    found = [(each.get("type"), each.get("path")) for each in rows if isinstance(each, dict)]
+    if len(found) < len(rows) or any(
+            not isinstance(kind, str) or not isinstance(at, str) or Path(at).name != at for kind, at in found):
+        raise ModelError("it is not a list of modules with a type and a folder of their own", where=str(path),
+                         next="fetch the model again")
+    return [(str(kind).rsplit(".", 1)[-1], str(at)) for kind, at in found]
+
+
+def _table(path: Path) -> dict[str, Any]:
+    return read_table(path) if path.is_file() else {}

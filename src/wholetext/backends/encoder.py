@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends import int8
-from wholetext.backends.hub import Located, loading, locate
+from wholetext.backends.hub import Located, guarded, loading, locate
 from wholetext.backends.lanes import side_by_side
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.stack import can_stack, states
-from wholetext.backends.tokenizer import FILES, Tokenizer
+from wholetext.backends.tokenizer import FILES, Tokenizer, read_config
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import OutOfMemory, Run
 
@@ -47,7 +47,7 @@ def pick_device(wanted: str) -> str:
     if wanted == "auto":
         return there[0]
     kind, _, number = wanted.partition(":")
-    if kind not in there or int(number or 0) >= max(1, cuda):
+    if kind not in there or not (number or "0").isdecimal() or int(number[:9] or 0) >= max(1, cuda):
         raise ModelError(f"there is no device {wanted} here", next=f"torch sees {', '.join(there)}: use --device auto")
     return wanted
 
@@ -92,8 +92,10 @@ class Encoder:
         """The transformers model, loaded when it is first needed."""
         if self._model is None:
             int8.refuse_elsewhere(self.precision.dtype, self.device)
-            model = self._prepare(self._build())
-            self._stacks, self._model = can_stack(model), model
+            with guarded(self.located.path):
+                model = self._prepare(self._build())
+                self._stacks = can_stack(model)
+            self._model = model
         return self._model
 
     def hidden(
@@ -148,9 +150,11 @@ def cut_above(model: Any, top: int | None) -> Any:
 
 def load_pretrained(folder: Path) -> Any:
     """A transformers encoder (of an encoder-decoder its first half); every weight must come from its files."""
-    from wholetext.backends.loading import reading, refuse_gaps
+    from wholetext.backends.loading import reading, refuse_gaps, refuse_larger
 
+    read_config(folder)
     with reading(folder) as transformers:
+        refuse_larger(transformers, "AutoModel", folder)
         found, facts = transformers.AutoModel.from_pretrained(
             str(folder), output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder)
         )
@@ -170,7 +174,15 @@ def memory() -> Iterator[None]:
         text = str(fault).lower()
         if "out of memory" in text or "can't allocate memory" in text or "not enough memory" in text:
             raise OutOfMemory(str(fault)) from fault
-        raise
+        raise _cannot_run(fault) from fault
+    except (IndexError, ValueError, TypeError, AttributeError, KeyError) as fault:
+        raise _cannot_run(fault) from fault
+
+
+def _cannot_run(fault: Exception) -> ModelError:
+    return ModelError(f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
+                      next="its configuration, vocabulary and weights may not belong together: check it with "
+                      "`wholetext models verify`, or fetch it again")
 
 
 @contextlib.contextmanager

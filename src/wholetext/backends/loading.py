@@ -10,10 +10,12 @@ from typing import Any
 
 from wholetext.backends import int8
 from wholetext.backends.encoder import DTYPES, Precision, pick_device, quiet, torch_module
-from wholetext.backends.hub import SAFE, Located, loading, locate
-from wholetext.errors import MissingExtra, ModelError, WholetextError
+from wholetext.backends.hub import SAFE, Located, guarded, loading, locate
+from wholetext.backends.tokenizer import read_config
+from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import Run
 
+SLACK = 1 << 24  # parameters that no file has to hold, such as those of unused heads
 # what a tokenizer and its limits need, without the weights
 TOKENIZER = ("config.json", "tokenizer*", "*.model", "*.spm", "vocab*", "merges.txt", "special_tokens_map.json",
              "added_tokens.json", "generation_config.json")  # fmt: skip
@@ -38,6 +40,7 @@ class Checkpoint:
 
     @cached_property
     def config(self) -> Any:
+        read_config(self.located.path)
         with reading(self.located.path) as transformers:
             return transformers.AutoConfig.from_pretrained(self.located.path, **SAFE)
 
@@ -64,13 +67,17 @@ def open_checkpoint(run: Run, model: str, revision: str, attention: str | None =
 
 def load_tokenizer(folder: Path) -> Any:
     """The transformers tokenizer of a folder."""
+    if (folder / "config.json").is_file():
+        read_config(folder)  # transformers builds from it whatever it says
     with reading(folder) as transformers:
         return transformers.AutoTokenizer.from_pretrained(folder, **SAFE)
 
 
 def load_weights(folder: Path, dtype: str, **options: str) -> Any:
     """An encoder-decoder model on the CPU; every weight must come from the folder."""
+    read_config(folder)
     with reading(folder) as transformers:
+        refuse_larger(transformers, "AutoModelForSeq2SeqLM", folder)
         version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
         # asked for at loading, because transformers keeps in fp32 what overflows in fp16
         precision = {"dtype" if version >= (4, 56) else "torch_dtype": getattr(torch_module(), DTYPES[dtype])}
@@ -79,6 +86,19 @@ def load_weights(folder: Path, dtype: str, **options: str) -> Any:
         )
     refuse_gaps(folder, facts)
     return model
+
+
+def refuse_larger(transformers: Any, kind: str, folder: Path) -> None:
+    """An error where the configuration describes a model far larger than the weights in the folder: transformers would
+    allocate all of it before it misses them."""
+    with torch_module().device("meta"):
+        config = transformers.AutoConfig.from_pretrained(folder, **SAFE)
+        model = getattr(transformers, kind).from_config(config, trust_remote_code=False)
+    described = sum(parameter.numel() for parameter in model.parameters())
+    there = sum(path.stat().st_size for end in ("*.safetensors", "*.bin") for path in folder.glob(end))
+    if described > 2 * there + SLACK:
+        raise ModelError(f"its config.json describes {described:,} parameters, and its weights have {there:,} bytes",
+                         where=str(folder), next="the file is damaged, or belongs to another model")
 
 
 def refuse_gaps(folder: Path, facts: Mapping[str, Any]) -> None:
@@ -100,12 +120,5 @@ def reading(folder: Path) -> Iterator[Any]:
         import transformers
     except ImportError:
         raise MissingExtra("transformers", "models") from None
-    try:
-        with quiet():
-            yield transformers
-    except WholetextError:
-        raise
-    except Exception as fault:  # by file and version: OSError, ValueError, SafetensorError, UnpicklingError …
-        first = next((line.strip() for line in str(fault).splitlines() if line.strip()), type(fault).__name__)
-        raise ModelError(f"the model cannot be loaded ({type(fault).__name__}: {first[:300]})", where=str(folder),
-                         next="check it with `wholetext models verify`, or fetch it again") from fault
+    with guarded(folder), quiet():
+        yield transformers

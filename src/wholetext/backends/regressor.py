@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.encoder import memory, torch_module
-from wholetext.backends.hub import Located, beside, locate
+from wholetext.backends.hub import Located, beside, guarded, locate
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.errors import MissingExtra, ModelError
@@ -130,7 +130,8 @@ def encoder_of(folder: Path) -> tuple[Callable[[str], list[int]], Callable[[str]
             import sentencepiece
         except ImportError:
             raise MissingExtra("sentencepiece", "models") from None
-        return sentencepiece.SentencePieceProcessor(model_file=str(folder / "spiece.model")).encode, word
+        with guarded(folder, "its spiece.model cannot be read"):
+            return sentencepiece.SentencePieceProcessor(model_file=str(folder / "spiece.model")).encode, word
 
     def ids(text: str) -> list[int]:
         return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])

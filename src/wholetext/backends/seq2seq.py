@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.hub import guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, lay_out, pad, together
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.errors import ModelError
@@ -44,10 +45,11 @@ class Seq2Seq:
         self.checkpoint = checkpoint
         self.id = f"{checkpoint.id}:{'>'.join(langs)}:{limit}"
         self.tokenizer = load_tokenizer(checkpoint.located.path)
-        speak(self.tokenizer, langs)
-        self.limit = limit or _limit(self.tokenizer, checkpoint.config)
-        self.reads = _markers(self.tokenizer, "text")
-        self.writes = _markers(self.tokenizer, "text_target")
+        with guarded(checkpoint.located.path, "its tokenizer cannot be used"):
+            speak(self.tokenizer, langs)
+            self.limit = limit or _limit(self.tokenizer, checkpoint.config)
+            self.reads = _markers(self.tokenizer, "text")
+            self.writes = _markers(self.tokenizer, "text_target")
         self.given = lru_cache(1 << 15)(self._given)
         self.said = lru_cache(1 << 15)(self._said)
 

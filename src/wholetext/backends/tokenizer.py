@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.hub import SAFE
+from wholetext.backends.hub import SAFE, guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
 from wholetext.errors import MissingExtra, ModelError
+from wholetext.parsing import file_bytes, read_json
 from wholetext.types import View
 
 FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
@@ -17,6 +18,12 @@ FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub reposi
 OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "xmod",
                     "data2vec-text", "roberta-prelayernorm"})  # fmt: skip
 BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # a space before a word changes its id
+_TABLE = 16 << 20  # bytes of a JSON file that is not the vocabulary
+_SIZES = frozenset({"num_hidden_layers", "num_layers", "hidden_size", "d_model", "vocab_size", "type_vocab_size",
+                    "max_position_embeddings", "n_positions"})  # fmt: skip
+_REPEATED = re.compile(r"(layers?|blocks?|groups|experts)$")  # parts that are built so many times
+AGAIN = "fetch the model again, or check it with `wholetext models verify`"
+_BROKEN = "its tokenizer cannot be loaded"
 _MEMO = 200_000  # texts whose ids are kept
 
 
@@ -39,7 +46,8 @@ class Tokenizer:
         self._core = _core(vocabulary or folder, self._full)
         self._memo: dict[str, Ids] = {}
         self.pad = _id(self._full.pad_token_id, 0)
-        self.markers = self._markers()
+        with guarded(vocabulary or folder, _BROKEN):
+            self.markers = self._markers()
         self.spaced = self.config.get("model_type") in BYTE_LEVEL
 
     def ids(self, text: str, strip: bool = False) -> Ids:
@@ -109,7 +117,8 @@ class Tokenizer:
     @property
     def limit(self) -> int:
         """Ids the model takes, markers included."""
-        stated = int(min(self._full.model_max_length, 1_000_000))  # absent = a huge sentinel
+        length = self._full.model_max_length  # absent = a huge sentinel
+        stated = int(min(length, 1_000_000)) if isinstance(length, (int, float)) and length > 0 else 1_000_000
         return min(stated, self.positions or (stated if stated < 1_000_000 else 512))
 
     def _encode(self, text: str) -> Ids:
@@ -133,15 +142,31 @@ class Tokenizer:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model folder's ``config.json``."""
+    """A model folder's ``config.json``; numbers that no model has are an error before anything is built from them."""
     path = folder / "config.json"
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as fault:
-        raise ModelError(f"its config.json cannot be read ({fault})", where=str(folder),
-                         next="give the folder of a Hugging Face model, with config.json and its tokenizer") from None
+    if not path.is_file():
+        raise ModelError("there is no config.json", where=str(folder),
+                         next="give the folder of a Hugging Face model, with config.json and its tokenizer")
+    found = read_table(path)
+    waiting = [found]
+    while waiting:  # composite models describe their halves in tables of their own
+        table = waiting.pop()
+        waiting += [value for value in table.values() if isinstance(value, dict)]
+        for key, value in table.items():
+            wrong = key in _SIZES and value is not None and (type(value) is not int or value < 0)
+            if wrong or (isinstance(value, int) and value > (1000 if _REPEATED.search(key) else 1 << 31)):
+                raise ModelError(f"{key[:80]} is {str(value)[:40]}, which no model has", where=str(path), next=AGAIN)
+    if not isinstance(found.get("model_type", ""), str):
+        raise ModelError("model_type is not a name", where=str(path), next=AGAIN)
+    return found
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """A file of a model folder that holds a JSON object."""
+    found = read_json(file_bytes(path, most=_TABLE, next=AGAIN, error=ModelError), where=str(path), next=AGAIN,
+                      error=ModelError, constants=True, unique=False)  # fmt: skip
     if not isinstance(found, dict):
-        raise ModelError("its config.json is not a JSON object", where=str(path))
+        raise ModelError(f"{path.name} is not a JSON object", where=str(path), next=AGAIN)
     return found
 
 
@@ -150,12 +175,8 @@ def _load(folder: Path, kind: str) -> Any:
         import transformers
     except ImportError:
         raise MissingExtra("transformers", "models") from None
-    try:
+    with guarded(folder, _BROKEN):
         return getattr(transformers, kind).from_pretrained(str(folder), **SAFE)
-    except Exception as fault:  # transformers raises whatever the broken file caused
-        first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
-        raise ModelError(f"its tokenizer cannot be loaded ({first[:200]})", where=str(folder),
-                         next="check that the folder holds tokenizer.json or the vocabulary files") from fault
 
 
 def _core(folder: Path, full: Any) -> Any:
@@ -164,7 +185,8 @@ def _core(folder: Path, full: Any) -> Any:
     if path.is_file():
         import tokenizers
 
-        core = tokenizers.Tokenizer.from_file(str(path))
+        with guarded(folder, _BROKEN):
+            core = tokenizers.Tokenizer.from_file(str(path))
     elif getattr(full, "is_fast", False):
         core = full.backend_tokenizer
     else:
@@ -175,4 +197,4 @@ def _core(folder: Path, full: Any) -> Any:
 
 
 def _id(value: Any, otherwise: int) -> int:
-    return otherwise if value is None else int(value)
+    return value if isinstance(value, int) else otherwise

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import struct
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from wholetext.backends import hub
+from wholetext.backends.comet_model import read_hparams
+from wholetext.backends.learned.forms import checked_config
 from wholetext.backends.loading import load_tokenizer
 from wholetext.backends.tokenizer import read_config
-from wholetext.errors import WholetextError
+from wholetext.backends.torch_file import TorchFile
+from wholetext.errors import ModelError, WholetextError
+from wholetext.parsing import read_json
+
+_HEADER = 16 << 20  # bytes of a table of tensors
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,10 @@ class Finding:
 
 def verify(folder: Path) -> list[Finding]:
     """Everything that can be said about a model folder without running it."""
+    strange = [path for path in sorted(folder.rglob("*")) if path.exists() and not path.is_file() and not path.is_dir()]
+    if strange:  # opening one may never end
+        return [Finding(path.relative_to(folder).as_posix(), False, "a device or a pipe, not a file")
+                for path in strange]  # fmt: skip
     found = [*_described(folder), *_weights(folder), *_hashes(folder)]
     gone = hub.incomplete(folder)
     if gone:
@@ -37,10 +44,10 @@ def verify(folder: Path) -> list[Finding]:
 def _described(folder: Path) -> Iterator[Finding]:
     """config.json or hparams.yaml, and the tokenizer where the folder has one."""
     if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
-        yield Finding("wholetext.json", True, "a metric made by `wholetext train`")
+        yield _read("wholetext.json", "a metric made by `wholetext train`", lambda: checked_config(folder))
         return
     if (folder / "hparams.yaml").is_file():
-        yield Finding("hparams.yaml", True, "a COMET checkpoint")
+        yield _read("hparams.yaml", "a COMET checkpoint", lambda: read_hparams(folder))
         return
     try:
         config = read_config(folder)
@@ -57,29 +64,44 @@ def _described(folder: Path) -> Iterator[Finding]:
             yield Finding("tokenizer", False, fault.what)
 
 
+def _read(file: str, what: str, read: Callable[[], object]) -> Finding:
+    try:
+        read()
+    except WholetextError as fault:
+        return Finding(file, False, fault.what)
+    return Finding(file, True, what)
+
+
 def _weights(folder: Path) -> Iterator[Finding]:
     for path in sorted(folder.rglob("*.safetensors")):
         yield _safetensors(path, path.relative_to(folder).as_posix())
     for path in sorted([*folder.rglob("*.bin"), *folder.rglob("*.ckpt")]):
         name = path.relative_to(folder).as_posix()
-        if zipfile.is_zipfile(path):
-            yield Finding(name, True, "a torch archive; read as tensors only")
-        else:
-            yield Finding(name, False, "not a torch archive (cut off, or of a version before 1.6)")
+        try:
+            yield Finding(name, True, f"{TorchFile(path).check()} tensors; read as tensors only")
+        except ModelError as fault:
+            used = path.suffix == ".ckpt" or path.name.startswith("pytorch_model")
+            yield Finding(name, not used, fault.what if used else f"not used here ({fault.what})")
 
 
 def _safetensors(path: Path, name: str) -> Finding:
     """The header says where each tensor ends; the last one must end where the file does."""
+    there = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > there:
+            return Finding(name, False, "cut off inside its header")
+        text = file.read(min(length, _HEADER + 1))
     try:
-        with path.open("rb") as file:
-            (length,) = struct.unpack("<Q", file.read(8))
-            if length > path.stat().st_size:
-                return Finding(name, False, "cut off inside its header")
-            header = json.loads(file.read(length))
+        if length > _HEADER:
+            raise ModelError(f"its header has {length:,} bytes")
+        header = read_json(text, error=ModelError)
         ends = [facts["data_offsets"][1] for key, facts in header.items() if key != "__metadata__"]
-    except (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError) as fault:
-        return Finding(name, False, f"not a safetensors file ({fault})")
-    there, wanted = path.stat().st_size, 8 + length + max(ends, default=0)
+        wanted = 8 + length + max(ends, default=0)
+    except ModelError as fault:
+        return Finding(name, False, f"not a safetensors file ({fault.what})")
+    except (KeyError, TypeError, IndexError, AttributeError):
+        return Finding(name, False, "not a safetensors file (its header describes no tensors)")
     if there != wanted:
         return Finding(name, False, f"{there} bytes, its header speaks of {wanted}")
     return Finding(name, True, f"{len(ends)} tensors, {there / 1e6:.1f} MB")

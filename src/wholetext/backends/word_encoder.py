@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.encoder import Encoder
-from wholetext.backends.hub import SAFE
-from wholetext.errors import ModelError, TextTooLong
+from wholetext.backends.hub import SAFE, guarded
+from wholetext.errors import TextTooLong
 from wholetext.types import Fit, IntArray
 
 TooLong = Literal["window", "error", "truncate"]
@@ -178,9 +178,5 @@ def _word_tokenizer(folder: Path) -> Any:
     """The model's tokenizer without its own lower-casing: words are lower-cased already, and keep their accents."""
     import transformers
 
-    try:
+    with guarded(folder, "its tokenizer cannot be loaded"):
         return transformers.AutoTokenizer.from_pretrained(str(folder), do_lower_case=False, **SAFE)
-    except Exception as fault:  # transformers raises whatever the broken file caused
-        first = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
-        raise ModelError(f"its tokenizer cannot be loaded ({first[:200]})", where=str(folder),
-                         next="check that the folder holds tokenizer.json or the vocabulary files") from fault

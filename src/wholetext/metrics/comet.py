@@ -62,7 +62,7 @@ class Comet(Metric):
 
     def resolve(self, langs: tuple[str, str]) -> Comet:
         located = locate_comet(self.model, self.revision, weights=False)
-        hparams = read_hparams(located)
+        hparams = read_hparams(located.path)
         kind: Any = hparams.kind
         if kind == "unified" and not {"src", "ref"} <= set(hparams.segments):
             kind = "unified-src" if "src" in hparams.segments else "unified-ref"

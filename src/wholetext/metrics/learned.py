@@ -98,7 +98,7 @@ class Learned(Metric):
 
     @cached_property
     def _config(self) -> Config | None:
-        return checked_config(hub.locate(self.model, self.revision)) if self.model else None
+        return checked_config(hub.locate(self.model, self.revision).path) if self.model else None
 
     def _open(self, run: Run) -> Model:
         return open_learned(run, self.model, self.revision, self.base)

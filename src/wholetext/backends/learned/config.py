@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from wholetext.backends.learned.fields import Origin, fill, plain
 from wholetext.errors import ModelError
+from wholetext.parsing import file_bytes, read_json
 
 FILE, WEIGHTS, CARD = "wholetext.json", "weights.safetensors", "README.md"
 FORMAT = 1
@@ -67,13 +68,10 @@ class Config:
 def read_config(folder: Path) -> Config:
     """Read ``wholetext.json``; every fault in it is named."""
     path = folder / FILE
-    try:
-        given = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"there is no {FILE}", where=str(folder),
-                         next="give the folder that `wholetext train` wrote") from None
-    except (OSError, ValueError) as fault:
-        raise ModelError(f"it cannot be read ({fault})", where=str(path), next="copy or train it again") from fault
+    if not path.is_file():
+        raise ModelError(f"there is no {FILE}", where=str(folder), next="give the folder that `wholetext train` wrote")
+    given = read_json(file_bytes(path, error=ModelError), where=str(path), next="copy or train it again",
+                      error=ModelError)  # fmt: skip
     origin = Origin(str(path), ModelError)
     if isinstance(given, dict) and given.get("format", FORMAT) != FORMAT:
         raise origin.fault(f"it has the format {given['format']!r}, and this version reads {FORMAT}",

@@ -22,6 +22,8 @@ def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
     what the metric was trained on.
     """
     if not config.base:
+        if wanted:
+            raise ModelError("it holds the whole model, so base= has no effect", where=str(folder), next="leave it out")
         return hub.locate(str(folder))
     name = wanted or hub.beside(folder, Path(config.base).name)
     if not wanted and not Path(name).is_dir():

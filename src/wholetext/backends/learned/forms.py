@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from wholetext.backends.encoder import Precision
@@ -98,10 +99,10 @@ def check(config: Config, where: str) -> None:
         raise ModelError(f"head.hidden is {list(config.head.hidden)}", where=where, next="sizes are at least 1")
 
 
-def checked_config(located: Located) -> Config:
+def checked_config(folder: Path) -> Config:
     """The configuration of a folder, whole and known."""
-    config = read_config(located.path)
-    check(config, str(located.path))
+    config = read_config(folder)
+    check(config, str(folder))
     return config
 
 

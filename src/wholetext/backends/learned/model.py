@@ -66,7 +66,7 @@ def open_learned(run: Run, model: str, revision: str, base: str = "") -> Learned
     int8.warn(run)
 
     def make() -> Learned:
-        config = checked_config(located)
+        config = checked_config(located.path)
         weights = Weights(None if config.head is None else located.path / WEIGHTS)
         opening = Opening(config, find_base(config, located.path, base), weights, precision, run)
         return Learned(config, opening, f"{located.id}/{precision.dtype}", located.path)
