@@ -1,4 +1,4 @@
-"""Writes what is generated again: the command line reference and the catalogue of metrics, from the code itself."""
+"""Writes what is generated again: the command line reference, the page of notes, the catalogue of metrics."""
 
 from __future__ import annotations
 
@@ -46,8 +46,17 @@ def metric_catalogue() -> str:
     return json.dumps(built_in(), indent=1, ensure_ascii=False) + "\n"
 
 
+def notes_page() -> str:
+    """Every note that a run can carry."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from note_cases import page
+
+    return page()
+
+
 def main() -> int:
-    pages = {ROOT / "docs" / "cli.md": command_reference(), CATALOGUE: metric_catalogue()}
+    pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "notes.md": notes_page(),
+             CATALOGUE: metric_catalogue()}  # fmt: skip
     if "--check" in sys.argv:
         return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))
     for page, text in pages.items():

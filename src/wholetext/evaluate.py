@@ -193,7 +193,8 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
     mark, found = corpus_hash(corpus, works[0].sides.context_refs), iter(parts)
     scores: dict[str, dict[str, Scores]] = {}
     for work in works:
-        stated = (*metric.notes(corpus.langs), *([BLIND] if _blind(work, salt) else []))
+        own = (note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # the spec is named before
+        stated = (*own, *([BLIND] if _blind(work, salt) else []))
         scores[work.scorer.spec] = {
             one.system: _scores(work, one, next(found), (mark, stated), options.only) for one in outputs}
     engine.survey = None

