@@ -23,6 +23,7 @@ from wholetext.notes import BLIND
 from wholetext.registry import metric_class, metric_names, scorer
 from wholetext.results import Results, read_run
 from wholetext.text import degenerate
+from wholetext.text.input_checks import input_notes
 from wholetext.types import (
     Corpus,
     Document,
@@ -53,7 +54,7 @@ class Options:
     batch_tokens: int = 1024
     overflow: Literal["warn", "error"] = "warn"
     block: int = 1024  # requests measured and cached at a time
-    flags: bool = True  # whether to look for degenerate output
+    flags: bool = True  # whether to look for suspicious input and degenerate output
     only: Only | None = field(default=None, compare=False)  # segments that matter: rows that touch none are not scored
     progress: Progress | None = field(default=None, compare=False)
 
@@ -122,7 +123,8 @@ def _evaluate(
                 f"{len(corpus)} documents" for one in outputs if one.realigned]
     notes = (*lined_up, *Results(corpus, tuple(outputs), scores).notes)
     found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
-    suspicions = [text for system, some in found.items() if (text := degenerate.summary(system, some))]
+    suspicions = input_notes(corpus, outputs) if options.flags else []
+    suspicions += [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(
         corpus, tuple(outputs), scores,
         warnings=(*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions),

@@ -116,6 +116,26 @@ def test_what_the_reference_does_too_is_no_fault(src, ref, hyp):
     assert beside(src, ref, hyp) == []
 
 
+@pytest.mark.parametrize(("lang", "src", "ref", "hyp", "wrong"), [
+    ("zh", "The tactic is to “do the things right”.", "战术就是把事情做对。",
+     "战术在于“do the things right”，也就是做对。", False),
+    ("zh", "Laura Nettle of FoodBev Media was pleased.", "食品饮料传媒的劳拉很高兴。",
+     "FoodBev Media的Laura Nettle很高兴。", False),
+    ("ja", "The FINAL FANTASY 6 Grand Finale, reviewed", "ファイナルファンタジー６の感想",
+     "Final Fantasy 6 Grand Finale 感想", False),
+    ("ru", "Mattress Sontelle Vivre Dual Royal", "Матрас Сонтель Вивр Дуал Роял",
+     "Матрас Sontelle Vivre Dual Royal", False),
+    ("zh", "Nobody knew who wrote it.", "没有人知道是谁写的。", "nobody knew 是谁 wrote it yesterday evening", True),
+    ("ja", "Nobody knew who wrote it.", "誰が書いたのか誰も知らなかった。", "Nikto ne znal, kto eto napisal nam.", True),
+    ("ru", "Nobody knew who wrote it.", "Никто не знал, кто это написал.", "Nobody knew, кто это wrote at all.", True),
+])  # fmt: skip
+@pytest.mark.parametrize("blind", [False, True])
+def test_names_that_are_kept_are_no_wrong_script(lang, src, ref, hyp, wrong, blind):
+    doc = Document("d", (src,), {} if blind else {"r": (ref,)})
+    found = [flag for flag in flags(Corpus("c", ("en", lang), (doc,)), Output("x", {"d": (hyp,)})) if flag.doc]
+    assert any(flag.kind == "script" for flag in found) is wrong
+
+
 def test_whole_documents_and_systems_are_flagged():
     blank, copied = CORPUS.docs[4], CORPUS.docs[5]
     docs = {**SOUND.docs, blank.id: ("",) * len(blank), copied.id: copied.src}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TextIO
@@ -39,6 +40,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     if gathered is None:
         raise InputError("there is no text here", where=file.name, next="check that this is the file you meant")
     notes = [f"keys not used: {', '.join(parser.unused)}"] if parser.unused else []
+    notes += chosen.notes(found)
     return gathered.loaded(corpus or stem(file.name), found, notes, frozenset(chosen.others))
 
 
@@ -83,8 +85,10 @@ class _Languages:
         self.where = where
         self.found: dict[tuple[str, str], bool] = {}
         self.others: set[str] = set()
+        self.lines: Counter[tuple[str, str]] = Counter()  # lines with text, by the pair they state
 
     def wants(self, record: Record) -> bool:
+        self.lines[record.langs] += not record.empty
         if record.langs == ("", ""):
             return True
         wanted = self.wanted is None or all(map(same_language, self.wanted, record.langs))
@@ -104,6 +108,17 @@ class _Languages:
             raise InputError(f"there is no {'-'.join(self.wanted or ())} here, only {there}", where=self.where,
                              next="choose one of these with -l")
         return kept[0] if kept else self.wanted or ("", "")
+
+    def notes(self, kept: tuple[str, str]) -> list[str]:
+        """Lines of other pairs, which are left out, and lines that state none beside lines that do."""
+        left = {"-".join(langs): many for langs, many in self.lines.items() if many and not self.found.get(langs, True)}
+        found = []
+        if left:
+            counts = ", ".join(f"{many} of {langs}" for langs, many in sorted(left.items()))
+            found.append(f"lines of other language pairs are left out: {counts}")
+        if self.lines[("", "")] and self.lines[kept]:
+            found.append(f"{self.lines[('', '')]} lines state no language pair and are taken as {'-'.join(kept)}")
+        return found
 
 
 class _Segments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from wholetext.languages import scripts_of
 from wholetext.text.loops import loop
 from wholetext.text.profile import Profile, likelihoods
-from wholetext.text.scripts import BLOCK, SCRIPTS, UNSPACED, letters
+from wholetext.text.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
 from wholetext.types import FloatArray, IntArray
 
 Notes = dict[int, str]  # index of the text → what is wrong with it
@@ -27,6 +28,7 @@ DOUBT = 30  # trigrams; a text of n needs (1 + DOUBT / n) times as much
 REPEATED = 25  # letters
 FACTOR, DOCUMENT_FACTOR = 2.5, 1.6  # times too long or too short
 SPREADS = 6.0  # and this many robust standard deviations from the usual proportion
+_WORD = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u1fff]+")  # of an alphabet: neither ideographs nor kana are words
 PADDING = 8.0  # characters added to both lengths, so that short texts are not judged by a word more or less
 
 
@@ -78,22 +80,34 @@ def copied(texts: SideBySide) -> Notes:
 
 
 def wrong_script(texts: SideBySide) -> Notes:
-    """Most letters are of a script that neither the target language nor the reference uses."""
+    """Most text is in a script that neither the target language nor the reference uses; names that are kept are not."""
     expected = _expected(texts)
     if not expected.any():
         return {}
     usual = "/".join(np.array(SCRIPTS)[expected])
     found = {}
     for begin in range(0, len(texts.hyp), BLOCK):
-        counts = letters(texts.hyp[begin : begin + BLOCK])  # (block, scripts)
-        total = counts.sum(axis=1)
-        wrong = (total >= (SCRIPT if texts.refs else SCRIPT_BLIND)) & (2 * counts[:, expected].sum(axis=1) < total)
+        wrong, counts = _mostly_foreign(texts.hyp[begin : begin + BLOCK], expected)
+        wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
         if texts.refs:
-            guide = letters(texts.refs[0][begin : begin + BLOCK])
-            wrong &= 2 * guide[:, expected].sum(axis=1) >= guide.sum(axis=1)
+            wrong &= ~_mostly_foreign(texts.refs[0][begin : begin + BLOCK], expected)[0]
         for at in np.flatnonzero(wrong):
-            found[begin + int(at)] = f"written in {SCRIPTS[counts[at].argmax()]}, not {usual}"
+            if _mostly_foreign([_without_kept_names(texts, begin + int(at))], expected)[0].any():
+                found[begin + int(at)] = f"written in {SCRIPTS[counts[at].argmax()]}, not {usual}"
     return found
+
+
+def _mostly_foreign(side: Sequence[str], expected: Mask) -> tuple[Mask, IntArray]:
+    """(texts,) whether less than half of the content is in expected scripts; (texts, scripts) letters."""
+    counts = letters(side)
+    content = counts * CONTENT
+    return 2 * content[:, expected].sum(axis=1) < content.sum(axis=1), counts
+
+
+def _without_kept_names(texts: SideBySide, at: int) -> str:
+    """An output less the names, codes and addresses that source or reference have too."""
+    known = {word.lower() for side in texts.sides()[1:] for word in _WORD.findall(side[at])}
+    return _WORD.sub(lambda word: "" if word[0].lower() in known and word[0] != word[0].lower() else word[0], texts.hyp[at])
 
 
 def _expected(texts: SideBySide) -> Mask:
