@@ -59,7 +59,8 @@ def swapped(corpus: Corpus, outputs: tuple[Output, ...]) -> list[str]:
 def wrong(corpus: Corpus, outputs: tuple[Output, ...], side: int) -> list[str]:
     """The pair with another language, written in the same script, on one side."""
     langs = list(corpus.langs)
-    langs[side] = {"en": "nl", "de": "nl", "cs": "hu", "ru": "bg", "uk": "ru", "zh": "ja", "ja": "zh"}.get(langs[side], "fi")
+    others = {"en": "nl", "de": "nl", "cs": "hu", "ru": "bg", "uk": "ru", "zh": "ja", "ja": "zh"}
+    langs[side] = others.get(langs[side], "fi")
     return input_notes(replace(corpus, langs=(langs[0], langs[1])), outputs)
 
 
@@ -86,7 +87,8 @@ def main() -> None:
             start = time.perf_counter()
             notes = input_notes(base, outputs)
             checked += len(outputs)
-            alarms += [f"{name} ({len(outputs)} outputs, {time.perf_counter() - start:.2f} s): {note}" for note in notes]
+            spent = time.perf_counter() - start
+            alarms += [f"{name} ({len(outputs)} outputs, {spent:.2f} s): {note}" for note in notes]
             some = outputs[len(outputs) // 2 :][:1]
             for output in some:
                 for kind, damage in DAMAGE.items():

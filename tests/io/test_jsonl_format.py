@@ -192,3 +192,12 @@ def test_writing_refuses_what_could_not_be_read(tmp_path: Path) -> None:
     fine = Loaded(Corpus("c", ("", ""), (Document("d", ("the escape \\u0000 as text",)),)), ())
     jsonl.write(tmp_path / "out.jsonl", fine)
     assert read(tmp_path / "out.jsonl") == fine
+
+
+def test_lines_without_a_language_pair_beside_lines_with_one(tmp_path: Path) -> None:
+    stated = {"doc": "a", "src": ["1"], "outputs": {"x": ["A"]}, "langs": "de-en"}
+    loaded = read_jsonl(tmp_path, stated, {**stated, "doc": "b"})
+    assert loaded.warnings == ()
+    silent = {"doc": "b", "src": ["1"], "outputs": {"x": ["A"]}}
+    loaded = read_jsonl(tmp_path, stated, silent)
+    assert loaded.warnings == ("1 lines state no language pair and are taken as de-en, as others state",)

@@ -110,15 +110,11 @@ class _Languages:
         return kept[0] if kept else self.wanted or ("", "")
 
     def notes(self, kept: tuple[str, str]) -> list[str]:
-        """Lines of other pairs, which are left out, and lines that state none beside lines that do."""
-        left = {"-".join(langs): many for langs, many in self.lines.items() if many and not self.found.get(langs, True)}
-        found = []
-        if left:
-            counts = ", ".join(f"{many} of {langs}" for langs, many in sorted(left.items()))
-            found.append(f"lines of other language pairs are left out: {counts}")
-        if self.lines[("", "")] and self.lines[kept]:
-            found.append(f"{self.lines[('', '')]} lines state no language pair and are taken as {'-'.join(kept)}")
-        return found
+        """Lines that state no pair beside lines that do; lines of other pairs are left out because -l asks for it."""
+        silent = self.lines[("", "")]
+        if not silent or silent == self.lines.total():
+            return []
+        return [f"{silent} lines state no language pair and are taken as {'-'.join(kept)}, as others state"]
 
 
 class _Segments:

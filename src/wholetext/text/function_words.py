@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-_WORD = re.compile(r"[^\W\d_]+(?:\u094d?[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")  # Devanagari vowel signs belong to words
+_WORD = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")  # Devanagari vowel signs belong to words
 _LISTS: Mapping[str, str] = {
     "en": "the of and to in is that it was for on are with as be this have from at by not or but which were had they "
           "his her been their will would there what you i he she we",
@@ -42,7 +42,7 @@ _LISTS: Mapping[str, str] = {
     "tr": "ve bir bu da de için ile olarak çok daha ne olan gibi sonra kadar var ama en o değil olduğu",
     "eu": "eta da ez bat du dira ere baina izan zen zuen dute hau",
     "vi": "và của là có trong cho không được một các với người này đã những ở khi đến như tôi cũng",
-    "id": "yang dan di itu dengan untuk tidak ini dari dalam akan pada juga ke karena adalah ada bisa telah oleh mereka",
+    "id": "yang dan di itu dengan untuk tidak ini dari dalam akan pada juga ke karena adalah ada bisa telah oleh",
     "ha": "da na a ta ya ba cikin ga su don wannan kuma yi daga ce ne an za wata shi",
     "sw": "ya na wa kwa ni katika za la kuwa hiyo cha huo kama hii lakini baada hata wake",
     "ru": "и в не на что с как это по но из к у за от так же его было для все она он они был",
@@ -57,10 +57,11 @@ _LISTS: Mapping[str, str] = {
 }  # fmt: skip
 _LIKE = {"no": "nb", "nn": "nb", "bs": "hr"}  # close enough to be judged by another list
 _WORDS = {lang: frozenset(words.split()) for lang, words in _LISTS.items()}
-_OWNERS = {word: [lang for lang, words in _WORDS.items() if word in words] for word in frozenset().union(*_WORDS.values())}
+_ALL = frozenset[str]().union(*_WORDS.values())
+_OWNERS = {word: [lang for lang, words in _WORDS.items() if word in words] for word in _ALL}
 
 ENOUGH = 0.12  # the share of words that running text of a language has on its list, at the least
-DISTINCT, TIMES = 0.04, 3.0  # the share of those that the other language lacks, and how many times the other's such words
+DISTINCT, TIMES = 0.04, 3.0  # the share of those that the other language lacks, and how many times its own
 
 
 def listed(lang: str) -> str:

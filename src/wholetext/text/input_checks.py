@@ -1,4 +1,4 @@
-"""Whether the input is what it is said to be: language pair, one language per side, order of segments, distinct outputs.
+"""Whether the input is what it is said to be: language pair, order of segments, outputs given twice.
 
 Like flags, these are hints for people and prefer silence to a false alarm; docs/degenerate.md has the rates.
 """
@@ -14,13 +14,14 @@ from wholetext.languages import language, scripts_of
 from wholetext.text.function_words import listed, other_language
 from wholetext.text.order import order_note
 from wholetext.text.scripts import CONTENT, SCRIPTS, letters
-from wholetext.types import Corpus, Output
+from wholetext.types import Corpus, FloatArray, Output
 
 SAMPLE = 40_000  # characters of a side that are looked at
 LETTERS = 100  # that a text must have to be judged by its script, weighted by how much they say
 WORDS, DOCUMENT_WORDS = 120, 80  # that a side and a document must have to be judged by its words
 FOREIGN = 0.3  # the share of expected script below which text is of another
 MIXED = 0.1  # share of documents in another language that makes a side mixed
+KANA = (0.02, 0.15)  # less is not Japanese, more is
 DOCUMENTS, DOCUMENT = 40, 1_200  # documents of a side, and characters of each, that are looked at for that
 _BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Thai": "th"}  # what -l changes
 
@@ -52,10 +53,10 @@ def _languages(langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Map
     wrong = {name: look for name, look in looks.items() if look}
     pair = "-".join(langs)
     targets = [name for name in looks if name != "the source"]
-    if "the source" in wrong and all(_fits(every[name], langs[0], looks[name]) for name in targets):
-        if _fits(every["the source"], langs[1], looks["the source"]):
-            return [f"source and target look swapped: the source {wrong['the source']}, but the pair is {pair}; "
-                    f"give -l {langs[1]}-{langs[0]}, or exchange the files"]
+    fits = [_fits(docs, langs[int(name == "the source")], looks[name]) for name, docs in every.items()]
+    if "the source" in wrong and all(fits):
+        return [f"source and target look swapped: the source {wrong['the source']}, but the pair is {pair}; "
+                f"give -l {langs[1]}-{langs[0]}, or exchange the files"]
     shared = {looks[name] for name in targets}
     found = []
     if len(targets) > 1 and len(shared) == 1 and "" not in shared:
@@ -80,13 +81,26 @@ def _look(texts: Sequence[str], lang: str, least: int) -> str:
     scripts = scripts_of(lang)
     if scripts and content.sum() >= LETTERS and content[np.isin(SCRIPTS, scripts)].sum() < FOREIGN * content.sum():
         return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
-    other = other_language(texts, language(lang), least) if listed(language(lang)) else ""
+    if scripts and "Han" in scripts and content.sum() >= LETTERS:
+        other = _by_kana(content, language(lang))
+    else:
+        other = other_language(texts, language(lang), least) if listed(language(lang)) else ""
     return f"looks like {other}, not {lang}" if other else ""
+
+
+def _by_kana(content: FloatArray, lang: str) -> str:
+    """The other one of Chinese and Japanese: a text has kana or it has not."""
+    kana = content[np.isin(SCRIPTS, ("Hiragana", "Katakana"))].sum() / content.sum()
+    if lang == "ja":
+        return "zh" if kana < KANA[0] else ""
+    return "ja" if kana > KANA[1] else ""
 
 
 def _mixed(name: str, docs: Documents, lang: str) -> str:
     """A note where many documents of a side are in another language than the rest."""
-    names = list(docs)[:: -(-len(docs) // DOCUMENTS)]
+    names = list(docs)
+    if len(names) > DOCUMENTS:
+        names = [names[i] for i in sorted(np.random.default_rng(0).choice(len(names), DOCUMENTS, replace=False))]
     looks = {doc: _look([" ".join(docs[doc])[:DOCUMENT]], lang, DOCUMENT_WORDS) for doc in names}
     other = [doc for doc, look in looks.items() if look]
     if len(other) < max(2, MIXED * len(names)):

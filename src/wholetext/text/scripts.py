@@ -47,7 +47,7 @@ _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "Han": ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF)),
 }
 SCRIPTS = tuple(_RANGES)
-# How many letters of an alphabet a character stands for, so that a name of ten letters does not outweigh five ideographs.
+# How many letters of an alphabet a character stands for: a name of ten letters does not outweigh five ideographs.
 _CONTENT: Mapping[str, float] = {"Han": 4.0, "Hiragana": 2.0, "Katakana": 2.0, "Hangul": 2.0}
 CONTENT = np.array([_CONTENT.get(script, 1.0) for script in SCRIPTS])
 UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"})

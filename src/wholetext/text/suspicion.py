@@ -107,7 +107,7 @@ def _mostly_foreign(side: Sequence[str], expected: Mask) -> tuple[Mask, IntArray
 def _without_kept_names(texts: SideBySide, at: int) -> str:
     """An output less the names, codes and addresses that source or reference have too."""
     known = {word.lower() for side in texts.sides()[1:] for word in _WORD.findall(side[at])}
-    return _WORD.sub(lambda word: "" if word[0].lower() in known and word[0] != word[0].lower() else word[0], texts.hyp[at])
+    return _WORD.sub(lambda word: "" if word[0].lower() in known - {word[0]} else word[0], texts.hyp[at])
 
 
 def _expected(texts: SideBySide) -> Mask:
