@@ -145,10 +145,10 @@ def interrupted(run: Path, results: wt.Results, monkeypatch: pytest.MonkeyPatch)
 def stop_at_second() -> Any:
     forward = output_folder._roll_forward
 
-    def stopping(folder: Path, kind: Any) -> None:
+    def stopping(folder: Path, error: Any) -> None:
         if (folder / JOURNAL).exists():
             raise KeyboardInterrupt
-        forward(folder, kind)
+        forward(folder, error)
 
     return stopping
 
@@ -169,7 +169,7 @@ def test_a_reader_looks_through_an_interrupted_writing(
 
 @pytest.mark.parametrize("content", [
     "", "{", "[]", '{"staged": "../x", "files": [], "remove": {}}', '{"staged": 1, "files": 2, "remove": 3}',
-    '{"staged": ".wholetext-000000-1-00000000-0.staged", "files": ["thesis.tex"], "remove": {}}',
+    '{"staged": ".wholetext-000000-1-00000000-0.staged", "files": ["/etc/passwd"], "remove": {}}',
     '{"staged": ".wholetext-000000-1-00000000-0.staged", "files": [], "remove": {"../thesis.tex": ""}}', "[" * 9000,
 ])  # fmt: skip
 def test_a_journal_that_is_not_ours_moves_nothing(run: Path, made: dict[str, wt.Results], content: str) -> None:
@@ -181,6 +181,14 @@ def test_a_journal_that_is_not_ours_moves_nothing(run: Path, made: dict[str, wt.
         with pytest.raises(RunError, match="interrupted writing is damaged"):
             act(run)
     assert tree(run.parent) == before
+
+
+def test_a_journal_removes_only_what_it_knows(run: Path) -> None:
+    (run / "thesis.tex").write_text("mine")
+    staged = ".wholetext-000000-1-00000000-0.staged"
+    (run / JOURNAL).write_text(json.dumps({"staged": staged, "files": ["thesis.tex"], "remove": {"thesis.tex": ""}}))
+    refuse_unwritable(run)
+    assert (run / "thesis.tex").read_text() == "mine" and wt.open_run(run)
 
 
 def test_a_failing_writer_leaves_the_older_run(run: Path, tmp_path: Path) -> None:

@@ -12,15 +12,20 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from wholetext.errors import WholetextError
+from wholetext.parsing import file_bytes, read_json
 from wholetext.storage import is_temporary, refusing, remove_leftovers, sync, temporary, write_file
 
 JOURNAL = ".wholetext-journal.json"
+LIST = ".wholetext-files.json"  # files that were written, with their SHA-256, where no file of the kind lists them
+
+_PART = r"(?!\.\.?(?:/|$))[^/\0]+"
+_RELATIVE = re.compile(f"{_PART}(?:/{_PART})*")  # names that lead nowhere else
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Kind:
     folder is of another kind."""
     error: type[WholetextError]
     ignored: re.Pattern[str] = re.compile(r"(?!)")  # entries of other programs that do not make a folder foreign
+    shared: bool = False  # any folder will do, and files of earlier writings stay beside the new ones
 
 
 @dataclass(frozen=True)
@@ -45,15 +51,19 @@ class Journal:
     remove: Mapping[str, str]  # files of the older writing that the new one does not have, with their SHA-256
 
 
-def check(folder: Path, kind: Kind) -> None:
-    """An error, before any work, where a folder of this kind cannot be written; leaves nothing behind."""
-    with changing(folder, kind, trial=True):
+def check(folder: Path, kind: Kind, names: Sequence[str] = ()) -> None:
+    """An error, before any work, where a folder of this kind, or some of its files, cannot be written; leaves nothing
+    behind.
+    """
+    with changing(folder, kind, names):
         pass
 
 
 @contextmanager
-def changing(folder: Path, kind: Kind, trial: bool = False) -> Iterator[Path]:
-    """A new folder to write files into; they take their places in ``folder`` when the block ends, all or none."""
+def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> Iterator[Path]:
+    """A new folder to write files into; they take their places in ``folder`` when the block ends, all or none. With
+    ``trial``, whether files of these names could be written is all that is found out.
+    """
     if "\0" in str(folder):
         raise kind.error("there is a NUL character in the name", where=repr(str(folder)), next="choose another --out")
     folder = Path(os.path.realpath(folder))  # a link to a folder stays a link
@@ -63,10 +73,10 @@ def changing(folder: Path, kind: Kind, trial: bool = False) -> Iterator[Path]:
         made, staged = _make(folder), temporary(folder, "staged")
         try:
             with locked(folder):
-                _ours(folder, kind)
+                _ours(folder, kind, trial or ())
             staged.mkdir()
             yield staged
-            if not trial:
+            if trial is None:
                 _commit(folder, staged, kind)
         finally:
             if not _is_committed(folder, staged):
@@ -76,16 +86,16 @@ def changing(folder: Path, kind: Kind, trial: bool = False) -> Iterator[Path]:
                     path.rmdir()
 
 
-def finish(folder: Path, kind: Kind) -> None:
+def finish(folder: Path, error: type[WholetextError]) -> None:
     """Finish a writing that was interrupted after its commit point; nothing to do in any other case."""
     if os.path.exists(folder / JOURNAL):  # noqa: PTH110 - pathlib raises where a name is too long
-        with refusing(str(folder), kind.error, "the rest of an interrupted writing"), locked(folder):
-            _roll_forward(folder, kind)
+        with refusing(str(folder), error, "the rest of an interrupted writing"), locked(folder):
+            _roll_forward(folder, error)
 
 
-def current(folder: Path, name: str, kind: Kind) -> Path:
+def current(folder: Path, name: str, error: type[WholetextError]) -> Path:
     """Where a file of the folder is now: in its place, or still staged."""
-    journal = _read_journal(folder, kind)
+    journal = _read_journal(folder, error)
     if journal is not None and (name in journal.remove or (journal.staged / name).is_file()):
         return journal.staged / name
     return folder / name
@@ -121,76 +131,108 @@ def sha256(path: Path) -> str:
 
 
 def _commit(folder: Path, staged: Path, kind: Kind) -> None:
-    names = sorted(path.name for path in staged.iterdir())
+    names = sorted(path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file())
     strange = [name for name in names if not kind.names.fullmatch(name)]
     assert not strange, f"{strange} would not be recognised as files of a {kind.noun}"
     for name in names:
         sync(staged / name)
-    sync(staged)
     with locked(folder):
-        older = _ours(folder, kind)
-        remove = {name: digest for name, digest in older.items() if name not in names}
+        older = _ours(folder, kind, names)
+        remove = {} if kind.shared else {name: sha256(folder / name) for name in older if name not in names}
+        if kind.shared:
+            listed = {**older, **{name: sha256(staged / name) for name in names}}
+            write_file(staged / LIST, json.dumps(listed, indent=1) + "\n", kind.error)
+            names.append(LIST)
+        for path in (staged, *(path for path in staged.rglob("*") if path.is_dir())):
+            sync(path)
         content = {"staged": staged.name, "files": names, "remove": remove}
         write_file(folder / JOURNAL, json.dumps(content, indent=1), kind.error)
-        _roll_forward(folder, kind)
+        _roll_forward(folder, kind.error)
 
 
-def _roll_forward(folder: Path, kind: Kind) -> None:
+def _roll_forward(folder: Path, error: type[WholetextError]) -> None:
     """Move what a journal lists; may be repeated at any point."""
-    journal = _read_journal(folder, kind)
+    journal = _read_journal(folder, error)
     if journal is None:
         return
     for name in journal.files:
-        with suppress(FileNotFoundError):  # moved already
+        if (journal.staged / name).is_file():  # else it is moved already
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (journal.staged / name).replace(folder / name)
     for name, digest in journal.remove.items():
         path = folder / name
-        if path.is_file() and digest in ("", sha256(path)):
+        if path.is_file() and digest == sha256(path):
             path.unlink()
     sync(folder)
     (folder / JOURNAL).unlink()
     shutil.rmtree(journal.staged, ignore_errors=True)
 
 
-def _ours(folder: Path, kind: Kind) -> dict[str, str]:
-    """The files an earlier writing left here; an error where anything of another origin is in the way."""
-    _roll_forward(folder, kind)
+def _ours(folder: Path, kind: Kind, names: Sequence[str]) -> dict[str, str]:
+    """The files an earlier writing left here; an error where anything of another origin is in the way of ``names``, or
+    of any file such a folder may have.
+    """
+    _roll_forward(folder, kind.error)
     remove_leftovers(folder, "staged")
     ours = kind.written(folder)
-    names = sorted(path.name for path in folder.iterdir())
-    if ours is None:
-        foreign = [name for name in names if not is_temporary(name) and not kind.ignored.fullmatch(name)]
-        if foreign:
-            raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
-                             next="choose another --out")
-        return {}
-    found = {name: digest for name, digest in ours.items() if name in names and kind.names.fullmatch(name)}
-    for name in names:
+    there = sorted(path.name for path in folder.iterdir())
+    foreign = [name for name in there if not is_temporary(name) and not kind.ignored.fullmatch(name)]
+    if ours is None and foreign and not kind.shared:
+        raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
+                         next="choose another --out")
+    ours = {name: digest for name, digest in (ours or {}).items() if kind.names.fullmatch(name)}
+    for name in names if kind.shared else [name for name in there if kind.names.fullmatch(name)]:
         path = folder / name
-        if not kind.names.fullmatch(name):
+        inside = [folder.joinpath(*Path(name).parts[:n]) for n in range(1, len(Path(name).parts))]
+        if any(os.path.lexists(parent) and not parent.is_dir() for parent in inside):
+            raise kind.error("a folder is wanted here, and this is a file", where=str(path.parent),
+                             next="move it elsewhere, or choose another --out")
+        if not os.path.lexists(path):
             continue
-        if name not in found or not path.is_file():
+        if name not in ours or not path.is_file():
             raise kind.error("wholetext would replace this, and did not write it", where=str(path),
                              next="move it elsewhere, or choose another --out")
-        if found[name] not in ("", sha256(path)):
+        if ours[name] not in ("", sha256(path)):
             raise kind.error("wholetext would replace this file, and it was changed since it was written",
                              where=str(path), next="move it elsewhere, or choose another --out")
+    return {name: digest for name, digest in ours.items() if (folder / name).is_file()}
+
+
+def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
+    """The files that were written here, with their SHA-256; none where there is no list."""
+    path = folder / LIST
+    if not path.is_file():
+        return {}
+    found = read_json(file_bytes(path, most=1 << 24, error=error), where=str(path), error=error)
+    if not isinstance(found, dict) or not all(isinstance(digest, str) for digest in found.values()):
+        raise error("it is not a list of files", where=str(path), next="delete this file, or choose another folder")
     return found
 
 
-def _read_journal(folder: Path, kind: Kind) -> Journal | None:
+def shared_kind(noun: str, error: type[WholetextError], older: Callable[[Path], Mapping[str, str]] | None = None
+                ) -> Kind:
+    """Files that go into any folder, beside files of others; ``older`` knows the ones that 0.1.0 wrote."""
+
+    def written(folder: Path) -> dict[str, str]:
+        listed = read_list(folder, error)
+        return listed or dict(older(folder) if older else {})
+
+    return Kind(noun, _RELATIVE, written, error, shared=True)
+
+
+def _read_journal(folder: Path, error: type[WholetextError]) -> Journal | None:
     path = folder / JOURNAL
     try:
         found = json.loads(path.read_bytes())
         staged, files, remove = found["staged"], found["files"], found["remove"]
-        if not is_temporary(staged) or not all(kind.names.fullmatch(name) for name in [*files, *remove]):
-            raise ValueError("it names other files")
+        if not is_temporary(staged) or not all(_RELATIVE.fullmatch(name) for name in [*files, *remove]):
+            raise ValueError("it names files elsewhere")
         return Journal(folder / staged, tuple(files), dict(remove))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
-        raise kind.error(f"the record of an interrupted writing is damaged ({fault})", where=str(path),
-                         next="write to another folder, or delete this file") from None
+        raise error(f"the record of an interrupted writing is damaged ({fault})", where=str(path),
+                    next="write to another folder, or delete this file") from None
 
 
 def _is_committed(folder: Path, staged: Path) -> bool:

@@ -88,7 +88,7 @@ def refuse_unwritable(folder: Path | str) -> None:
 
 def run_file(folder: Path, name: str) -> Path:
     """Where a file of a run folder is: in its place, or still staged where writing was interrupted."""
-    return current(folder, name, RUN)
+    return current(folder, name, RunError)
 
 
 def _written(folder: Path) -> dict[str, str] | None:

@@ -15,7 +15,7 @@ from training_data import make, recipe
 
 from wholetext import output_folder
 from wholetext.backends.learned.config import Config, read_config
-from wholetext.backends.learned.folder import LIST, MODEL, verify, write_folder
+from wholetext.backends.learned.folder import LIST, verify, write_folder
 from wholetext.errors import ModelError, WholetextError
 from wholetext.train.checkpoint import Checkpoints
 from wholetext.train.loop import train
@@ -66,7 +66,7 @@ def test_an_interrupted_writing_is_finished_when_the_metric_is_opened(
 ) -> None:
     write_folder(tmp_path, ONE, "card", TENSORS)
 
-    def stop(folder: Path, kind: Any) -> None:
+    def stop(folder: Path, error: Any) -> None:
         if (folder / output_folder.JOURNAL).exists():
             raise KeyboardInterrupt
 
@@ -74,7 +74,7 @@ def test_an_interrupted_writing_is_finished_when_the_metric_is_opened(
         patched.setattr(output_folder, "_roll_forward", stop)
         write_folder(tmp_path, Config("joint", "minilm", "4567"), "new", {})
     assert read_config(tmp_path).content == "0123"
-    output_folder.finish(tmp_path, MODEL)
+    output_folder.finish(tmp_path, ModelError)
     assert read_config(tmp_path).content == "4567" and names(tmp_path) == [LIST, "README.md", "wholetext.json"]
 
 

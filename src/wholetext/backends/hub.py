@@ -16,6 +16,7 @@ from typing import Any
 
 from wholetext.cache import Cache, content_key, note_damage
 from wholetext.errors import CacheError, MissingExtra, ModelError, WholetextError, did_you_mean
+from wholetext.output_folder import finish
 from wholetext.parsing import file_bytes, read_json
 from wholetext.types import OutOfMemory
 
@@ -286,6 +287,7 @@ def _digest(path: str) -> str:
 
 
 def _local(folder: Path, name: str, revision: str) -> Located:
+    finish(folder, ModelError)  # the writing of a learned metric may have been interrupted
     found = content_hash(folder)
     if revision and not found.startswith(revision):
         raise ModelError(f"the files have the content hash {found}, not {revision}", where=str(folder),

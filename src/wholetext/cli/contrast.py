@@ -52,8 +52,11 @@ def contrast(
     from wholetext.io.assembly import pair
     from wholetext.meta.contrast import compare, decide, given_scores, read
     from wholetext.meta.contrast.items import Wanted
-    from wholetext.meta.contrast.store import as_json, write
+    from wholetext.meta.contrast.store import CONTRAST, FILE, as_json, write
+    from wholetext.output_folder import check
 
+    if out is not None:
+        check(out, CONTRAST, (FILE,))
     if not metric and not scores:
         raise InputError("nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)")
     items = read(set, Wanted(pair(langs) if langs else None, documents, context), reader)

@@ -186,8 +186,11 @@ def run(
     from wholetext.cli.meta_tables import render
     from wholetext.meta.presets import preset, run_tasks, tasks_for
     from wholetext.meta.ranking import inter_correlation
-    from wholetext.meta.store import Meta, notes_of, write_meta
+    from wholetext.meta.store import FILE, META, Meta, notes_of, write_meta
+    from wholetext.output_folder import check
 
+    if setting.out is not None:
+        check(setting.out, META, (FILE,))
     what, wanted = asked
     chosen = preset(what.preset) if what.preset else None
     tasks = tasks_for(what.levels, [*what.tasks, *(chosen.tasks if chosen else ())], what.averaging)

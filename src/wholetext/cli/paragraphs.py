@@ -59,25 +59,26 @@ def _write(
     out: Path | None, loaded: Loaded | None, about: tuple[Source, str, str], found: list, format: str  # type: ignore[type-arg]
 ) -> str:
     """Write one length; how many items it has, and how many were left out of the EvalSet."""
+    from wholetext.errors import WriteError
     from wholetext.io import evalset
     from wholetext.io.scores import write_table
     from wholetext.meta.paragraphs import lined_up, texts, write_jsonl
+    from wholetext.output_folder import changing, shared_kind
     from wholetext.stats.accuracy import system_means
 
     source, name, pair = about
     order = [doc.id for doc in loaded.corpus.docs] if loaded else []
     chosen = lined_up(found, source.ratings.systems, order)
     if out is not None and loaded is not None and found:
-        out.mkdir(parents=True, exist_ok=True)
         folder = f"{loaded.corpus.id}.k{found[0].k}"
-        if format == "jsonl":
-            write_jsonl(out / f"{folder}.{pair}.jsonl", found, loaded)
-        else:
-            evalset.write(out / folder, texts(loaded, chosen))
-            scores = out / folder / "human-scores"
-            scores.mkdir(parents=True, exist_ok=True)
-            values, systems = chosen.gold.values, chosen.gold.systems
-            write_table(scores / f"{pair}.{name}.seg.score", systems, values, gaps=True)
-            write_table(scores / f"{pair}.{name}.sys.score", systems, system_means(values)[:, None], gaps=True)
-            write_jsonl(scores / f"{pair}.{name}.paragraphs.jsonl", found)
+        with changing(out, shared_kind("folder of paragraphs", WriteError)) as staged:
+            if format == "jsonl":
+                write_jsonl(staged / f"{folder}.{pair}.jsonl", found, loaded)
+            else:
+                evalset.write(staged / folder, texts(loaded, chosen))
+                scores = staged / folder / "human-scores"
+                values, systems = chosen.gold.values, chosen.gold.systems
+                write_table(scores / f"{pair}.{name}.seg.score", systems, values, gaps=True)
+                write_table(scores / f"{pair}.{name}.sys.score", systems, system_means(values)[:, None], gaps=True)
+                write_jsonl(scores / f"{pair}.{name}.paragraphs.jsonl", found)
     return f"{len(chosen.items)}\t{chosen.alone}"

@@ -18,6 +18,8 @@ from wholetext.meta.curves import Point
 from wholetext.meta.presets import Table
 from wholetext.meta.ranking import Average
 from wholetext.meta.scored import Gathered
+from wholetext.output_folder import changing, current, shared_kind
+from wholetext.storage import write_file
 from wholetext.version import __version__
 
 FORMAT = 1
@@ -99,25 +101,37 @@ def write_meta(folder: Path, meta: Meta) -> None:
     """``meta.json``, and the scores that were computed here as EvalSet files (``metric-scores/LP/NAME-
     REF.LEVEL.score``).
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(as_json(meta), ensure_ascii=False, indent=1)
-    (folder / FILE).write_text(text + "\n", "utf-8")
-    for part in meta.parts:
-        where = part.field
-        for metric in part.metrics:
-            if metric.source == "file":
-                continue
-            name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
-            label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
-            for level, values in metric.levels.items():
-                path = folder / "metric-scores" / where.langs / f"{label}.{level}.score"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_table(path, where.systems, values, gaps=True)
+    with changing(folder, META) as staged:
+        write_file(staged / FILE, json.dumps(as_json(meta), ensure_ascii=False, indent=1) + "\n", RunError)
+        for part in meta.parts:
+            where = part.field
+            for metric in part.metrics:
+                if metric.source == "file":
+                    continue
+                name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
+                label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
+                for level, values in metric.levels.items():
+                    path = staged / "metric-scores" / where.langs / f"{label}.{level}.score"
+                    write_table(path, where.systems, values, gaps=True)
+
+
+def _of_0_1_0(folder: Path) -> dict[str, str]:
+    """Files of a meta-evaluation by 0.1.0, which listed none."""
+    try:
+        if json.loads((folder / FILE).read_bytes())["kind"] != "meta":
+            return {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    scores = (folder / "metric-scores").rglob("*.score")
+    return dict.fromkeys([FILE, *(path.relative_to(folder).as_posix() for path in scores)], "")
+
+
+META = shared_kind("folder of a meta-evaluation", RunError, _of_0_1_0)
 
 
 def read_meta(folder: Path | str) -> dict[str, Any]:
     """The JSON of a folder that ``write_meta`` wrote."""
-    path = Path(folder) / FILE
+    path = current(Path(folder), FILE, RunError)
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:

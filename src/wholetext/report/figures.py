@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from wholetext.errors import SpecError, did_you_mean
+from wholetext.errors import SpecError, WriteError, did_you_mean
+from wholetext.output_folder import changing, shared_kind
 from wholetext.report.analysis import Analysis
 from wholetext.report.drawing import SOFT, altair_module
 from wholetext.report.panels import Study
@@ -17,6 +18,7 @@ from wholetext.storage import write_file
 
 Format = Literal["pdf", "svg", "png"]
 PPI = 200
+FIGURES = shared_kind("folder of figures", WriteError)
 
 
 def write_figures(analysis: Analysis | None, studies: Sequence[Study], folder: Path,
@@ -28,12 +30,12 @@ def write_figures(analysis: Analysis | None, studies: Sequence[Study], folder: P
         raise SpecError(f"there is no figure format {wrong[0]!r}" if wrong else "no figure format was named",
                         next=did_you_mean(wrong[0], known) if wrong else f"formats: {', '.join(known)}")
     written = []
-    for name, chart in figures(analysis, studies):
-        spec = _spec(chart)
-        for one in formats:
-            path = folder / f"{name}.{one}"
-            write_file(path, _convert(spec, one))
-            written.append(path)
+    with changing(folder, FIGURES) as staged:
+        for name, chart in figures(analysis, studies):
+            spec = _spec(chart)
+            for one in formats:
+                write_file(staged / f"{name}.{one}", _convert(spec, one))
+                written.append(folder / f"{name}.{one}")
     return written
 
 

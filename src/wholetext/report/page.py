@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra
+from wholetext.errors import MissingExtra, WriteError
 from wholetext.parsing import printable
 from wholetext.report.analysis import Analysis
 from wholetext.report.panels import Study
@@ -23,6 +24,7 @@ from wholetext.version import __version__
 
 SCRIPTS = ("dom.js", "data.js", "color.js", "charts.js", "grids.js", "leaderboard.js", "documents.js", "marks.js",
            "document.js", "segment.js", "compare.js", "studies.js", "main.js")
+GENERATOR = b'<meta name="generator" content="wholetext '
 STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css", "screens.css")
 
 
@@ -39,8 +41,21 @@ def write_report(
 ) -> int:
     """Write the page of a run, of studies, or of both; returns its size in bytes."""
     page = render(analysis, studies, choices or Choices()).encode("utf-8", "surrogatepass")
+    refuse_foreign(path)
     write_file(path, page)
     return len(page)
+
+
+def refuse_foreign(path: Path) -> None:
+    """An error where the page would replace a file that is no report of ours."""
+    try:
+        with path.open("rb") as file:
+            if not path.is_file() or GENERATOR in file.read(4096) or os.fstat(file.fileno()).st_size == 0:
+                return
+    except OSError:  # not there, or not readable: writing says what is wrong
+        return
+    raise WriteError("this file is not a report of wholetext, and would be replaced", where=str(path),
+                     next="choose another file with -o")
 
 
 def render(analysis: Analysis | None, studies: Sequence[Study], choices: Choices) -> str:

@@ -13,8 +13,7 @@ from wholetext.backends.learned.config import CARD, FILE, WEIGHTS, Config, write
 from wholetext.backends.learned.weights import Array, safetensors_faults, write_weights
 from wholetext.backends.tokenizer import FILES
 from wholetext.errors import ModelError
-from wholetext.output_folder import Kind, changing, sha256
-from wholetext.parsing import file_bytes, read_json
+from wholetext.output_folder import LIST, Kind, changing, read_list, sha256
 
 
 def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
@@ -68,28 +67,16 @@ def write_folder(
 
 def verify(folder: Path) -> None:
     """An error where weights are not the ones that were written; folders of 0.1.0 have no list to compare with."""
-    for name, digest in _listed(folder).items():
+    for name, digest in read_list(folder, ModelError).items():
         path = folder / name
         if name.endswith(".safetensors") and path.is_file() and sha256(path) != digest:
             raise ModelError("the weights were changed since they were written (their SHA-256 differs)",
                              where=str(path), next="copy the folder again, or train again")
 
 
-def _listed(folder: Path) -> dict[str, str]:
-    """The files of a learned metric with their SHA-256, as they were written."""
-    path = folder / LIST
-    if not path.is_file():
-        return {}
-    found = read_json(file_bytes(path, error=ModelError), where=str(path), error=ModelError)
-    if not isinstance(found, dict) or not all(isinstance(digest, str) for digest in found.values()):
-        raise ModelError("it is not a list of files", where=str(path),
-                         next="copy the folder again, or delete this file")
-    return found
-
-
 def _written(folder: Path) -> dict[str, str] | None:
     try:
-        found = _listed(folder)
+        found = read_list(folder, ModelError)
         if found:
             return {**found, LIST: ""}
         head = {} if (folder / ".new").is_dir() else json.loads((folder / FILE).read_bytes())
@@ -101,7 +88,6 @@ def _written(folder: Path) -> dict[str, str] | None:
     return dict.fromkeys(own, "")
 
 
-LIST = ".wholetext-files.json"
 OWN = (FILE, WEIGHTS, CARD, "model.safetensors", "config.json", "generation_config.json", "tokenizer.json",
        "tokenizer_config.json", "spiece.model", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
 MODEL = Kind("folder of a learned metric", re.compile("|".join(map(re.escape, (*OWN, LIST)))), _written, ModelError,

@@ -13,11 +13,10 @@ from wholetext.backends import hub, int8
 from wholetext.backends.encoder import Precision
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import WEIGHTS, Config, Scale
-from wholetext.backends.learned.folder import MODEL, find_base, verify
+from wholetext.backends.learned.folder import find_base, verify
 from wholetext.backends.learned.forms import Form, Opening, checked_config, form_class
 from wholetext.backends.learned.head import PREFIX, Head, make_head, shapes
 from wholetext.backends.learned.weights import Weights
-from wholetext.output_folder import finish
 from wholetext.types import FloatArray, Request, Run
 
 
@@ -60,7 +59,6 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
 
 def open_learned(run: Run, model: str, revision: str, base: str = "") -> Learned:
     """The learned metric in a folder, shared by everything in the process that uses it."""
-    finish(Path(model), MODEL)
     located = hub.locate(model, revision)
     precision = Precision(run.device, run.dtype)
     int8.warn(run)

@@ -9,9 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wholetext.io.text import write_text
+from wholetext.errors import RunError
 from wholetext.meta.contrast.accuracy import Accuracy, Comparison, Split, groups, overall
 from wholetext.meta.contrast.decisions import Decisions
+from wholetext.output_folder import changing, shared_kind
+from wholetext.storage import write_file
 from wholetext.version import __version__
 
 FORMAT = 1
@@ -39,9 +41,20 @@ def as_json(found: Sequence[Decisions], tests: Sequence[Comparison], split: Spli
 
 def write(folder: Path, content: dict[str, Any]) -> Path:
     """Write ``contrast.json`` into a folder."""
-    path = folder / FILE
-    write_text(path, lambda out: json.dump(content, out, ensure_ascii=False, indent=1, allow_nan=False))
-    return path
+    with changing(folder, CONTRAST) as staged:
+        write_file(staged / FILE, json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False), RunError)
+    return folder / FILE
+
+
+def _of_0_1_0(folder: Path) -> dict[str, str]:
+    """The file of 0.1.0, which listed none."""
+    try:
+        return {FILE: ""} if json.loads((folder / FILE).read_bytes())["kind"] == "contrast" else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+CONTRAST = shared_kind("folder of contrastive results", RunError, _of_0_1_0)
 
 
 def _row(one: Accuracy) -> dict[str, Any]:
