@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from wholetext.cli.demo import default_metrics
-from wholetext.cli.tables import MARKS, arrow, digits, number, order
+from wholetext.cli.tables import MARKS, arrow, number, order
 from wholetext.demo import load
 from wholetext.evaluate import Options, evaluate
 from wholetext.stats.compare import compare
@@ -24,7 +24,7 @@ def table() -> str:
     for system in order(comparisons):
         cells = []
         for comparison in comparisons:
-            standing, places = comparison[system], digits(comparison)
+            standing, places = comparison[system], comparison.decimals
             score = number(standing.score, places)
             score = f"**{score}**" if standing.rank == 1 else score
             half = number(standing.interval.half_width, places)

@@ -1,7 +1,7 @@
 """wholetext judges translations and other generated text as whole documents.
 
     corpus, outputs, _ = wt.read("corpus.jsonl")
-    scores = wt.score(corpus, outputs, "slide(size=6,step=6):chrf")
+    scores = wt.score(corpus, outputs, "paragraph(size=6):chrf")
     scores["my-system"].at("doc")
 
 Names are loaded when they are first used, so importing wholetext costs next to nothing.
