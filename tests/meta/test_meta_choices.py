@@ -315,3 +315,48 @@ def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
     found: Any = compare(gold, metric, zero)
     values = [estimate(gold, one, zero).value for one in metric]
     assert found.delta[0, 1] == pytest.approx(values[0] - values[1])
+
+
+def test_sentences_nobody_rated_are_not_scored_for_paragraphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.meta import curves as module
+    from wholetext.meta.paragraphs import Windows
+    from wholetext.meta.sources import find_ratings
+
+    path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
+    lines = path.read_text().splitlines(True)
+    path.write_text("".join(line for line in lines if line.split("\t")[1] not in ("3", "4")))
+    asked: list[Any] = []
+
+    def counted(corpus: Any, outputs: Any, specs: Any, options: Any) -> Any:
+        asked.append(options.only)
+        return evaluate(corpus, outputs, specs, options)
+
+    monkeypatch.setattr(module, "evaluate", counted)
+    field = read_field(folder, LP, Choice())
+    points = module.curves(field, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
+    assert asked[0]["doc0"].tolist() == [True, True, True, False, False] and asked[1] is None
+    monkeypatch.undo()
+    whole = read_field(folder, LP, Choice())
+    again = module.curves_of(whole, find_ratings(folder, LP, "mqm").ratings, [Windows(2)], lambda loaded: {
+        "chrf": np.stack([evaluate(loaded.corpus, [o], ["chrf"]).scores["chrf"][o.system].at("segment")
+                          for o in loaded.outputs])})
+    assert [(p.pearson, p.acc_eq) for p in points] == [(p.pearson, p.acc_eq) for p in again]
+
+
+def test_standardised_gold_of_a_part(folder: Path) -> None:
+    """In a sample or a domain, systems have the means of standardised scores of segments, where there are such."""
+    human = folder / "human-scores"
+    (human / f"{LP}.mqm.seg.score").rename(human / f"{LP}.wmt-raw.seg.score")
+    turned = {s: [None if v is None else -v / 10 for v in row] for s, row in evalset_folder.gold().items()}
+    (human / f"{LP}.wmt-z.seg.score").write_text(evalset_folder.score_lines(turned))
+    (human / f"{LP}.wmt-z.sys.score").write_text(evalset_folder.score_lines({s: [7.0] for s in turned}))
+    field = read_field(folder, LP, Choice(test_set="wmt20", domains=("talks",)))
+    assert field.gold_at("sys") == "wmt-z"
+    np.testing.assert_allclose(field.gold("sys")[:, 0], -np.nanmean(field.gold("seg"), axis=1) / 10)
+    assert read_field(folder, LP, Choice(test_set="wmt20")).gold("sys").tolist() == [[7.0]] * 4
+
+
+def test_notes_are_on_stderr_where_the_table_has_no_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for shown in (("-f", "tsv"), ("--latex",)):
+        _, out, err = run(capsys, "meta", str(folder), "--sample", "1", "--draws", "0", "--level", "seg", *shown)
+        assert "a sample of 1" in err and "a sample of 1" not in out

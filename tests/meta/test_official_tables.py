@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import combinations
 from pathlib import Path
 
@@ -89,11 +90,13 @@ def expected(year: str, made: dict, name: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("year", ["wmt23", "wmt24"])
-@pytest.mark.parametrize("name", ["", "renamed"])
+@pytest.mark.parametrize("name", ["", "renamed", "without texts"])
 def test_the_official_table(year: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = wmt_folders.make(tmp_path, year)
-    folder = tmp_path / (name or year)
+    folder = tmp_path / (name if name == "renamed" else year)
     (tmp_path / year).rename(folder)
+    for part in ("references", "sources") if name == "without texts" else ():
+        shutil.rmtree(folder / part)
     found = table(capsys, str(folder), "--tasks", year)
     metrics = {*wmt_folders.METRICS[year], wmt_folders.QE[year]}
     assert {row["name"] for row in found["average"]["metrics"]} == metrics  # no contrastive submission
@@ -107,7 +110,7 @@ def test_the_official_table(year: str, name: str, tmp_path: Path, capsys: pytest
         assert averages[metric] == pytest.approx(np.average(unit, weights=weights), abs=1e-9)
     if year == "wmt23":
         assert found["tasks"][0]["metrics"][0]["pairs"] == 15 + 15 + 21  # he-en: five systems and refA
-    assert any(name in note and year in note for note in found["notes"]) or not name
+    assert any("renamed" in note and year in note for note in found["notes"]) == (name == "renamed")
 
 
 def test_what_the_preset_decides_can_be_said_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -246,7 +246,7 @@ def _curves(part: Gathered, metrics: tuple[str, ...], lengths: Lengths, setting:
     if source.note:
         part.notes.append(f"paragraphs: {source.note}")
     windows = [Windows(k, lengths.raters, source.total) for k in lengths.k]
-    return curves(where, source.ratings, computed, windows, setting.scoring)
+    return curves(where, source.ratings, computed, windows, setting.scoring, part.notes)
 
 
 def read_lengths(text: str) -> tuple[int, ...]:

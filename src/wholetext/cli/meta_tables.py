@@ -29,10 +29,11 @@ def render(meta: Meta, format: str) -> None:
         from wholetext.meta.store import as_json
 
         print(json.dumps(as_json(meta), ensure_ascii=False, indent=1))
-    elif format == "tsv":
-        print("\n".join(map(terminal.tsv_row, _tsv(meta))))
-    elif format == "latex":
-        print(latex(meta))
+    elif format in ("tsv", "latex"):
+        from wholetext.cli.inputs import warn
+
+        print(latex(meta) if format == "latex" else "\n".join(map(terminal.tsv_row, _tsv(meta))))
+        warn(meta.notes)
     else:
         _print(meta)
 

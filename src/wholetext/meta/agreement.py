@@ -173,13 +173,14 @@ def _resampled(where: Field, metric: MetricScores, task: Task, testing: Signific
     resample = Resample(unit, where.doc_of if where.seg is not None else None, 1000, testing.seed)
     if task.level == "sys" and unit != "systems":
         seg = metric.at("seg", where)
-        if where.seg is None or seg is None:
+        gold = where.seg if where.gold_at("sys") == where.gold_name else where.system_seg
+        if gold is None or seg is None:
             return None
-        by_system, by_item = resample.weights(*where.seg.shape)
+        by_system, by_item = resample.weights(*gold.shape)
         starts = np.array([run.start for run in where.runs])
         y = metric.resampled(by_item[:, starts]) if metric.resampled else drawn_means(
-            np.where(np.isnan(where.seg), np.nan, seg), by_item)
-        return Bootstrapped(system_agreement(drawn_means(where.seg, by_item), y, by_system, task.measure)[:, None])
+            np.where(np.isnan(gold), np.nan, seg), by_item)
+        return Bootstrapped(system_agreement(drawn_means(gold, by_item), y, by_system, task.measure)[:, None])
     scores = metric.at(task.level, where)
     if scores is None:
         return None

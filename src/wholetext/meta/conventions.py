@@ -130,11 +130,16 @@ def _marks() -> dict[str, set[str]]:
 
 def standard_reference(test_set: str, langs: str, there: Sequence[str]) -> str | None:
     """The reference that metrics use in this set, if it is there; else the only or the first one."""
-    table = REFERENCES.get(known_set(test_set), {})
-    wanted = str(table.get(langs, table.get("", "")))
+    wanted = usual_reference(test_set, langs)
     if wanted in there:
         return wanted
     return there[0] if there else None
+
+
+def usual_reference(test_set: str, langs: str) -> str:
+    """The name of the reference that metrics use in this set, or ""."""
+    table = REFERENCES.get(known_set(test_set), {})
+    return table.get(langs, table.get("", ""))
 
 
 def outliers(test_set: str, langs: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from wholetext.meta.paragraphs import Paragraph, ParagraphSet, Windows, lined_up
 from wholetext.meta.ratings import Ratings
 from wholetext.registry import scorer
 from wholetext.stats.accuracy import system_means
-from wholetext.stats.correlation import pearson_rows
+from wholetext.stats.correlation import BoolArray, pearson_rows
 from wholetext.stats.measures import Measure, estimate
 from wholetext.types import FloatArray
 
@@ -48,17 +48,35 @@ class Point:
 
 
 def curves(
-    where: Field, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows], options: Options | None = None
+    where: Field, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows], options: Options | None = None,
+    notes: list[str] | None = None,
 ) -> list[Point]:
-    """Every metric at every length. Human systems and outliers take part as the field says."""
+    """Every metric at every length. Human systems and outliers take part as the field says. Sentences that nobody
+    rated are not scored; what is to be said of the scores is added to ``notes``.
+    """
     options = replace(options or Options(), refs=where.refs or None)
     specs = {metric: scorer(metric).spec for metric in metrics}
+    rated = _rated(where, ratings)
 
     def score(loaded: Loaded) -> dict[str, FloatArray]:
-        found = _matrices(loaded, list(specs.values()), where.systems, options, "segment")
+        whole = all(doc.id in rated for doc in loaded.corpus.docs)  # not a corpus of paragraphs
+        asked = replace(options, only=rated) if whole else options
+        found, said = _matrices(loaded, list(specs.values()), where.systems, asked, "segment")
+        if notes is not None:
+            notes.extend(f"paragraphs: {note}" for note in said if f"paragraphs: {note}" not in notes)
         return {metric: found[spec] for metric, spec in specs.items()}
 
     return curves_of(where, ratings, windows, score)
+
+
+def _rated(where: Field, ratings: Ratings) -> dict[str, BoolArray]:
+    """Document → (segments,) which of them anybody rated."""
+    found = {run.doc: np.zeros(run.stop - run.start, dtype=bool) for run in where.runs}
+    for item in np.unique(ratings.item).tolist():
+        doc, place = ratings.segments[item]
+        if doc in found and place < len(found[doc]):
+            found[doc][place] = True
+    return found
 
 
 def curves_of(
@@ -84,14 +102,14 @@ def curves_of(
 
 def _matrices(
     loaded: Loaded, specs: Sequence[str], systems: Sequence[str], options: Options, level: Any
-) -> dict[str, FloatArray]:
-    """spec → (systems, items), higher is better."""
+) -> tuple[dict[str, FloatArray], Sequence[str]]:
+    """spec → (systems, items), higher is better; and the notes of the run."""
     results = evaluate(loaded.corpus, loaded.outputs, specs, options)
     return {
         spec: np.stack([results.scores[spec][s].at(level) * (1 if results.scores[spec][s].higher_is_better else -1)
                         for s in systems])
         for spec in specs
-    }
+    }, results.warnings
 
 
 def _averaged(sentences: FloatArray, chosen: ParagraphSet, loaded: Loaded) -> FloatArray:

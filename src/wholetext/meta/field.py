@@ -61,6 +61,7 @@ class Field:
     choice: Choice = field(default_factory=Choice)
     test_set: str = ""  # the WMT test set whose conventions apply
     system_gold: str = ""  # name of the human scores of systems, where it is another
+    system_seg: FloatArray | None = None  # (systems, segments) scores of that name
     notes: tuple[str, ...] = ()
 
     @property
@@ -102,6 +103,8 @@ class Field:
             return self.seg
         if level in self.other:
             return self.other[level]
+        if level == "sys" and self.system_seg is not None:
+            return self.means(self.system_seg, level)
         if self.seg is None:
             raise InputError(f"there are no human scores {self.gold_name!r} at level {level}", where=self.name,
                              next=f"there are some at {', '.join(self.other)}")
@@ -135,6 +138,8 @@ def read_field(folder: str | Path, langs: str | None, choice: Choice) -> Field:
               if name == (of_systems if level == "sys" else gold)}
     systems, left_out = _take_part(_judged(levels.values()), there, refs, (test_set, lp, root.name), choice)
     scores: dict[str, FloatArray] = {level: _rows(found, systems) for level, found in levels.items()}
+    other = (of_systems, "seg") in names and of_systems != gold
+    system_seg = _rows(human_scores(root, lp, of_systems, "seg"), systems) if other else None
     kept = _domains(runs, choice.domains, f"{root} {lp}")
     seg = scores.pop("seg", None)
     if choice.sample:
@@ -146,9 +151,10 @@ def read_field(folder: str | Path, langs: str | None, choice: Choice) -> Field:
         scores.pop("domain", None)
     if choice.partial or (seg is not None and np.isnan(scores.get("sys", np.zeros(1))).any()):
         scores.pop("sys", None)  # a score of all domains is not one of these
-        of_systems = gold
+        of_systems = of_systems if other else gold
+    system_seg = None if system_seg is None else np.where(kept, system_seg, np.nan)
     return Field(root, lp, gold, refs, systems, left_out, runs, kept, seg, scores, choice, test_set,
-                 of_systems, tuple(notes))
+                 of_systems, system_seg, tuple(notes))
 
 
 def _test_set(root: Path, lp: str, runs: tuple[Run, ...], choice: Choice) -> tuple[str, list[str]]:
@@ -169,8 +175,8 @@ def _test_set(root: Path, lp: str, runs: tuple[Run, ...], choice: Choice) -> tup
 def _references(choice: Choice, there: tuple[str, ...], where: tuple[str, str], place: str) -> tuple[str, ...]:
     """References by name, ``A`` for ``refA``; the standard one where none is asked for."""
     if choice.refs is None:
-        standard = conventions.standard_reference(*where, there)
-        return () if standard is None else (standard,)
+        standard = conventions.standard_reference(*where, there) if there else conventions.usual_reference(*where)
+        return (standard,) if standard else ()  # where there are no texts, by name: metrics' labels have it
     refs = tuple(f"ref{name}" if name not in there and f"ref{name}" in there else name for name in choice.refs)
     unknown = [name for name in refs if there and name not in there]
     if unknown:

@@ -256,6 +256,7 @@ def _common(made: Gathered) -> Gathered:
     old = made.field
     smaller = replace(
         old, systems=tuple(old.systems[i] for i in keep), seg=None if old.seg is None else old.seg[keep],
+        system_seg=None if old.system_seg is None else old.system_seg[keep],
         other={level: values[keep] for level, values in old.other.items()},
         left_out={**old.left_out, **dict.fromkeys(lacking, "not scored by every metric")})
     metrics = [replace(m, levels={level: values[keep] for level, values in m.levels.items()}) for m in made.metrics]
@@ -323,7 +324,8 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> list[Metric
     if absent:
         raise AlignmentError(f"system {absent[0]!r} was judged and has no output here", where=where.name,
                              next="name the systems that take part, or give scores of every metric")
-    options = replace(options or Options(), refs=where.refs or None)
+    there = [name for name in where.refs if name in loaded.corpus.references]
+    options = replace(options or Options(), refs=tuple(there) or None)
     if not where.choice.all_segments:
         judged = where.judged & where.kept
         options = replace(options, only={run.doc: judged[run.start : run.stop] for run in where.runs})

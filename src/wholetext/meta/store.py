@@ -58,7 +58,8 @@ def as_json(meta: Meta) -> dict[str, Any]:
 def _field(part: Gathered) -> dict[str, Any]:
     where = part.field
     return {
-        "set": where.folder.name, "langs": where.langs, "gold": where.gold_name, "refs": list(where.refs),
+        "set": where.folder.name, "test_set": where.test_set, "langs": where.langs, "gold": where.gold_name,
+        "gold_of_systems": where.gold_at("sys"), "refs": list(where.refs),
         "systems": list(where.systems), "left_out": where.left_out, "documents": len(where.runs),
         "segments": int(where.runs[-1].stop), "judged": int(where.judged.sum()), "domains": list(where.choice.domains),
         "metrics": [{"name": m.name, "refs": list(m.refs), "levels": sorted(m.levels), "source": m.source}
