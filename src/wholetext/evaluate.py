@@ -302,7 +302,7 @@ def _scores(
 
 def score_texts(
     hyps: Sequence[str], *, metric: str,
-    refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] = (),
+    refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] | None = None,
     srcs: Sequence[str] | None = None, docs: Sequence[str] | None = None, langs: str | None = None,
     options: Options | None = None,
 ) -> Scores:
@@ -312,7 +312,7 @@ def score_texts(
     """
     if isinstance(hyps, Mapping):
         raise InputError("score_texts scores the texts of one system", next="call it once for each system")
-    loaded = from_texts(hyps, srcs=srcs, refs=refs, docs=docs, langs=langs)
+    loaded = from_texts(hyps, srcs=srcs, refs=() if refs is None else refs, docs=docs, langs=langs)
     results = _evaluate(loaded.corpus, loaded.outputs, [metric], options)
     read = [note for note in loaded.warnings if docs is not None or "one document" not in note]  # as documented
     _warn(replace(results, warnings=(*read, *results.warnings)))

@@ -113,6 +113,10 @@ def sides_of(metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, eng
         return content_tokens(fits[0]) if fits else 0
 
     probe = metric.fits([], engine)
+    if probe is not None and engine.device != "auto":  # refused also where every score is in the cache
+        from wholetext.backends.encoder import pick_device
+
+        pick_device(engine.device)
     return Sides(
         langs=corpus.langs,
         src="src" in uses and corpus.has_source,

@@ -85,6 +85,13 @@ def test_what_does_not_fit_is_context_and_counted(golden: Any, texts: Any, model
     assert (found.at("row")[cut] < np.array(golden["long"]["fork_doc_bs4"])[cut] - 1).any()
 
 
+def test_cut_text_as_the_published_code_counts_it(golden: Any, texts: Any, model: str) -> None:
+    found = scored(texts["long"], "en-de", f"context(prev=2):prism(truncation=reference)@{model}")
+    np.testing.assert_allclose(found.at("row"), golden["long"]["fork_doc_bs1"], atol=TOLERANCE)
+    assert found.lost is not None and np.flatnonzero(found.lost[:, 1]).tolist() == golden["long"]["truncated"]
+    assert found.signature["truncation"] == "reference"
+
+
 def test_batching_order_and_company_do_not_matter(texts: Any, model: str) -> None:
     short = {side: lines[:16] for side, lines in texts["en-de"].items() if side in ("doc", "src", "hyp", "ref")}
     made, output = corpus(short, "en-de")

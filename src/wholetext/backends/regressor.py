@@ -34,12 +34,16 @@ class Regressor:
     def __init__(self, checkpoint: Checkpoint, tokenizer: str, limit: int) -> None:
         self.checkpoint, self.tokenizer, self.limit = checkpoint, tokenizer, limit
         vocabulary = locate_tokenizer(checkpoint.located, tokenizer)
-        self.encode, self.words = encoder_of(vocabulary.path)
+        self.encode, self.words, self.pieces = encoder_of(vocabulary.path)
         self.id = f"{checkpoint.id}:{vocabulary.id}:{limit}"
         self.read = lru_cache(1 << 15)(self._read)
 
     def fit(self, x: Prompt) -> Fit:
         return self.read(x)[1]
+
+    def shown(self, x: Prompt) -> str:
+        """The exact tokens of what is read, between marks; all of it is scored."""
+        return f"«{' '.join(self.pieces(list(self.read(x)[0])))}»"
 
     def run(self, batch: Sequence[Prompt]) -> list[float]:
         """Predictions as the model makes them, not clamped."""
@@ -94,7 +98,7 @@ class Regressor:
     def _read(self, prompt: Prompt) -> tuple[Ids, Fit]:
         """Ids without end mark, as in training; its place still counts, so ``limit - 1`` of them are the most."""
         most, whole = self.limit - 1, 0
-        ids: list[int] = []
+        ids: Sequence[int] = []
         for form in prompt.forms:
             ids = self.encode(form)
             whole = whole or len(ids)
@@ -113,8 +117,8 @@ def locate_tokenizer(model: Located, wanted: str) -> Located:
     return locate(MT5_TOKENIZER, patterns=SPIECE)
 
 
-def encoder_of(folder: Path) -> tuple[Callable[[str], list[int]], Callable[[str], int]]:
-    """Text → ids without marks, and word → id.
+def encoder_of(folder: Path) -> tuple[Callable[[str], Sequence[int]], Callable[[str], int], Callable[[Any], list[str]]]:
+    """Text → ids without marks, word → id, and ids → pieces to look at.
 
     Sentencepiece itself where its model is there: converted tokenizers of some transformers versions
     drop its byte fallback, and rare characters become unknown.
@@ -131,9 +135,10 @@ def encoder_of(folder: Path) -> tuple[Callable[[str], list[int]], Callable[[str]
         except ImportError:
             raise MissingExtra("sentencepiece", "models") from None
         with guarded(folder, "its spiece.model cannot be read"):
-            return sentencepiece.SentencePieceProcessor(model_file=str(folder / "spiece.model")).encode, word
+            model = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spiece.model"))
+        return model.encode, word, lambda ids: [str(piece) for piece in model.id_to_piece(ids)]
 
     def ids(text: str) -> list[int]:
         return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
-    return ids, word
+    return ids, word, lambda found: [str(piece) for piece in tokenizer.convert_ids_to_tokens(found)]

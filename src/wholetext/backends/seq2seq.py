@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from wholetext.backends.encoder import memory, torch_module
 from wholetext.backends.hub import guarded
-from wholetext.backends.layout import Ids, Layout, Markers, Parts, lay_out, pad, together
+from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, assemble, lay_out, pad, together
 from wholetext.backends.loading import Checkpoint, load_tokenizer
+from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
 from wholetext.types import Fit, View
 
@@ -41,15 +42,21 @@ class Said(NamedTuple):
 class Seq2Seq:
     """Any transformers encoder-decoder; ``langs`` are the languages of the given and the said text."""
 
-    def __init__(self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int = 0) -> None:
-        self.checkpoint = checkpoint
-        self.id = f"{checkpoint.id}:{'>'.join(langs)}:{limit}"
+    def __init__(
+        self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int = 0, truncation: Truncation = "context"
+    ) -> None:
+        self.checkpoint, self.truncation = checkpoint, truncation
+        self.id = f"{checkpoint.id}:{'>'.join(langs)}:{limit}:{truncation}"
         self.tokenizer = load_tokenizer(checkpoint.located.path)
         with guarded(checkpoint.located.path, "its tokenizer cannot be used"):
             speak(self.tokenizer, langs)
             self.limit = limit or _limit(self.tokenizer, checkpoint.config)
             self.reads = _markers(self.tokenizer, "text")
             self.writes = _markers(self.tokenizer, "text_target")
+        if limit:
+            marks = max(len(each.opening) + len(each.closing) for each in (self.reads, self.writes))
+            most = int(getattr(checkpoint.config, "max_position_embeddings", None) or 0)
+            check_limit(limit, marks + 1, most, checkpoint.located.name)
         self.given = lru_cache(1 << 15)(self._given)
         self.said = lru_cache(1 << 15)(self._said)
 
@@ -67,20 +74,48 @@ class Seq2Seq:
             # the decoder is causal, so what pads the end is never seen and needs no mask
             writes = torch.tensor(pad([(self._start, *layout.ids[:-1]) for layout in said], self._pad), device=device)
             hidden = head_input(model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes)
-            spans = [range(max(layout.start - 1, 0), layout.stop + 1) for layout in said]  # with the marks beside
+            spans = [range(max(layout.start - 1, 0), min(layout.stop + 1, len(layout.ids)))
+                     for layout in said]  # with the marks beside
             rows = [row for row, span in enumerate(spans) for _ in span]
             chosen = hidden[rows, [step for span in spans for step in span]]  # (steps of all spans, width)
             wanted = [layout.ids[step] for layout, span in zip(said, spans) for step in span]
             logs = iter(_log_probabilities(model, chosen, wanted))
-        return [_said(layout, [next(logs) for _ in span]) for layout, span in zip(said, spans)]
+        found = [[next(logs) for _ in span] for span in spans]
+        if self.truncation == "reference":
+            return [_cut(layout, len(self.ids(x.said.text)), each) for x, layout, each in zip(batch, said, found)]
+        return [_said(layout, each) for layout, each in zip(said, found)]
+
+    def marked(self, layout: Layout) -> str:
+        """The tokens of a sequence for a reader, «the scored ones» between marks."""
+        tokens = [str(token) for token in self.tokenizer.convert_ids_to_tokens(list(layout.ids))]
+        scored = f"«{' '.join(tokens[layout.start : layout.stop])}»"
+        return " ".join([*tokens[: layout.start], scored, *tokens[layout.stop :]])
+
+    def ids(self, text: str) -> Ids:
+        return _ids(self.tokenizer, text, "text_target")
 
     def _given(self, view: View) -> Layout:
-        return lay_out(_parts(self.tokenizer, view, "text"), self.reads, self.limit)
+        return self._laid_out(_parts(self.tokenizer, view, "text"), self.reads)
 
     def _said(self, view: View) -> Layout:
         # what follows the scored text cannot reach it through a causal decoder, so it takes no room there
         short = View(view.parts[: view.focus[1]], view.focus, view.glue)
-        return lay_out(_parts(self.tokenizer, short, "text_target"), self.writes, self.limit)
+        return self._laid_out(_parts(self.tokenizer, short, "text_target"), self.writes)
+
+    def _laid_out(self, parts: Parts, markers: Markers) -> Layout:
+        if self.truncation == "context":
+            return lay_out(parts, markers, self.limit)
+        full, begin = assemble(parts, markers)
+        if len(full) <= self.limit:
+            return lay_out(parts, markers, self.limit)
+        # cut on the right whatever is there; the scored segment is taken to begin where it began in the whole
+        ids = (*full[: self.limit - len(markers.closing)], *markers.closing)
+        kept = max(0, min(begin + len(parts.scored), self.limit - len(markers.closing)) - begin)
+        text = sum(map(len, (*parts.before, parts.scored, *parts.after)))
+        lost = max(0, len(full) - self.limit)
+        focus = len(parts.scored) - kept
+        return Layout(ids, min(begin, len(ids)), min(begin + len(parts.scored), len(ids)),
+                      Fit(len(ids), min(len(ids), len(full) - text), max(0, lost - focus), focus))
 
     @property
     def _start(self) -> int:
@@ -137,6 +172,15 @@ def _said(layout: Layout, logs: list[float]) -> Said:
     if layout.start == 0:  # the model writes nothing before a text
         return Said(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
     return Said(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])
+
+
+def _cut(layout: Layout, tokens: int, logs: list[float]) -> Said:
+    """The same for a sequence cut on the right: what was cut away counts as a token of log-probability 0."""
+    before = logs[:1] if 0 < layout.start <= len(layout.ids) and logs else []
+    inside = logs[len(before) : len(before) + layout.stop - layout.start]
+    after = logs[len(before) + len(inside) :]
+    opening = float("nan") if layout.start == 0 else sum(before)
+    return Said(opening, sum(inside), tokens, sum(after))
 
 
 def _parts(tokenizer: Any, view: View, side: str) -> Parts:

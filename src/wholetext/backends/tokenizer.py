@@ -9,7 +9,7 @@ from typing import Any
 
 from wholetext.backends.hub import SAFE, guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.errors import MetricError, MissingExtra, ModelError
 from wholetext.parsing import file_bytes, read_json
 from wholetext.types import View
 
@@ -90,6 +90,14 @@ class Tokenizer:
             tuple(self.ids(text, strip) for text in view.after),
         )
 
+    def limited(self, limit: int | None) -> int:
+        """The number of ids a user or a settings file asks for (0 where none does); an error if the model cannot."""
+        if limit is None:
+            return 0
+        least = len(self.markers.opening) + len(self.markers.closing) + 1
+        check_limit(limit, least, self.positions, self.folder.name)
+        return limit
+
     def layout(self, view: View, reading: Reading) -> Layout:
         """The sequence the model sees for a view."""
         limit = reading.limit or self.limit
@@ -139,6 +147,16 @@ class Tokenizer:
                              next="use an encoder such as BERT, RoBERTa or XLM-R")
         pair = len(full("a", "a")["input_ids"]) - 2 * len(full("a")["input_ids"]) + len(empty)  # RoBERTa has two
         return Markers(opening, closed, (closing[0],), (closing[0],) * pair)
+
+
+def check_limit(limit: int, least: int, most: int, model: str) -> None:
+    """An error where a limit leaves no room for text, or where the model has no positions for it (``most`` 0: any)."""
+    if limit < least:
+        raise MetricError(f"limit={limit} leaves no room for text", where=model,
+                          next=f"at least {least}; without limit= it is what the model takes")
+    if most and limit > most:
+        raise MetricError(f"limit={limit} is more than the {most} tokens the model has positions for", where=model,
+                          next=f"at most {most}; without limit= it is what the model takes")
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Comet(Metric):
     pool_special_tokens: bool = True
     layernorm_scope: Literal["segment", "minibatch8"] = "segment"
     truncation: Literal["context", "reference"] = "context"
-    limit: int = 0  # tokens per sequence; 0: as in the published tool
+    limit: int | None = None  # tokens per sequence; as in the published tool unless given
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]  # the checkpoint decides
@@ -102,7 +102,7 @@ class Comet(Metric):
     def seen(self, request: Request, run: Run) -> int | None:
         model = self._model(run)
         if self._crossed:
-            cross = CrossEncoder(model, self.limit)
+            cross = CrossEncoder(model, model.tokenizer.limited(self.limit))
             return min(cross.seen(one) for one in _passes(request, self.qe))
         return model.tokenizer.seen(request.hyp[0], self._vectors(model).reading)
 
@@ -111,7 +111,7 @@ class Comet(Metric):
             return []
         model = self._model(run)
         if self._crossed:
-            cross = CrossEncoder(model, self.limit)
+            cross = CrossEncoder(model, model.tokenizer.limited(self.limit))
             passes = [[cross.fit(one) for one in _passes(request, self.qe)] for request in requests]
             return [max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens)) for fits in passes]
         vectors = self._vectors(model)
@@ -121,7 +121,7 @@ class Comet(Metric):
         model = self._model(run)
         marked = model.tokenizer.marked
         if self._crossed:
-            cross = CrossEncoder(model, self.limit)
+            cross = CrossEncoder(model, model.tokenizer.limited(self.limit))
             return [(_name(one), marked(cross.layout(one))) for one in _passes(request, self.qe)]
         vectors = self._vectors(model)
         return [(side, marked(vectors.layout(view)))
@@ -166,7 +166,8 @@ class Comet(Metric):
         return [found[i, side] for i in range(len(rows)) for side in range(len(rows[0]))]
 
     def _vectors(self, model: CometModel) -> SentenceVectors:
-        return SentenceVectors(model, Reading(self.limit, self.truncation), self.pool_special_tokens)
+        reading = Reading(model.tokenizer.limited(self.limit), self.truncation)
+        return SentenceVectors(model, reading, self.pool_special_tokens)
 
     # ---------------------------------------------------------------- models that read all texts at once
 
@@ -178,14 +179,18 @@ class Comet(Metric):
         for at, request in enumerate(requests):
             if any(view.before or view.after for view in request.hyp):
                 run.warn("this model scores a segment and its context as one, because it reads both from one token", at)
-        cross = run.resource((*self._key(run), "cross", self.limit), lambda: CrossEncoder(model, self.limit))
+        limit = model.tokenizer.limited(self.limit)
+        cross = run.resource((*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit))
         answers = iter(run.map(cross, [one for request in requests for one in _passes(request, self.qe)]))
         found = []
         for i, request in enumerate(requests):
             passes = [(one, next(answers)) for one in _passes(request, self.qe)]
             by_reference = [self._combine(group, cross) for group in _by_reference(passes)]
             found.append(np.mean([score for score, _ in by_reference]))
-            run.detail(i, **by_reference[0][1])
+            facts = by_reference[0][1]
+            if len(by_reference) > 1 and facts:  # the first reference's, as the published tool has them; and all
+                facts = {**facts, "by_reference": [each for _, each in by_reference]}
+            run.detail(i, **facts)
         return np.array(found)
 
     def _combine(self, passes: Sequence[tuple[Request, Judged]], cross: CrossEncoder) -> tuple[float, dict[str, Any]]:

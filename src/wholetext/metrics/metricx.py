@@ -12,6 +12,8 @@ from wholetext.backends.hub import identity, locate
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
 from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer
+from wholetext.backends.tokenizer import check_limit
+from wholetext.errors import ModelError
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, mean_stats
 
 _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
@@ -36,7 +38,7 @@ class MetricX(Metric):
     version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
     mode: Literal["auto", "ref", "qe"] = "auto"  # whether a reference is read; by the model's name, else it is
     tokenizer: str = "auto"
-    limit: int = 0  # ids per prompt; as published with the version unless given
+    limit: int | None = None  # ids per prompt; as published with the version unless given
     multi_ref: Literal["mean", "best"] = "mean"
     clamp: bool = True
 
@@ -50,7 +52,11 @@ class MetricX(Metric):
 
     def resolve(self, langs: tuple[str, str]) -> MetricX:
         (version, mode), located = self._kind, locate(self.model, self.revision, patterns=TOKENIZER)
-        limit = self.limit or _LIMITS[version]
+        limit = _LIMITS[version] if self.limit is None else self.limit
+        check_limit(limit, 2, 0, self.model)
+        if mode == "qe" and self.multi_ref != "mean":
+            raise ModelError("the metric reads no reference, so multi_ref has no effect", where=self.model,
+                             next="leave multi_ref out")
         return replace(self, revision=located.revision, version=version, mode=mode, limit=limit)
 
     def facts(self) -> Mapping[str, str]:
@@ -79,6 +85,11 @@ class MetricX(Metric):
             worst = max(parts, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens))
             found.append(worst)  # each reference repeats the rest, so losses are not added up
         return found
+
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+        backend, (_, mode) = self._backend(run), self._kind
+        side = "prompt" if mode == "qe" else "prompt with ref"
+        return [(side, backend.shown(prompt)) for prompt in self._prompts(request)]
 
     @property
     def _kind(self) -> tuple[Literal["23", "24"], Literal["ref", "qe"]]:

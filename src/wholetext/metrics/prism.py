@@ -12,6 +12,8 @@ from wholetext.backends.hub import identity, locate
 from wholetext.backends.layout import together
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.seq2seq import Pair, Said, Seq2Seq
+from wholetext.backends.tokenizer import check_limit
+from wholetext.errors import MetricError
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
 
 Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]
@@ -25,6 +27,8 @@ class Likelihood(Metric):
     ``token_span``: ``sentence`` is the text alone; ``reference`` adds the mark before it, as the published Doc-Prism
     does (the language tag, or with context the separator); ``sentence+eos`` the mark after it, as Prism does; ``all``
     both. ``multi_ref``: what several references give. ``empty``: the score of a span without tokens (else undefined).
+    ``truncation=reference`` cuts on the right and divides by the tokens that were cut away too, as the published
+    Doc-Prism does: such scores come near 0, which looks excellent (for comparison only).
     """
 
     range = (float("-inf"), 0.0)
@@ -36,8 +40,9 @@ class Likelihood(Metric):
     multi_ref: Literal["mean", "max"] = "mean"
     src_lang: str = "auto"
     tgt_lang: str = "auto"
-    limit: int = 0  # ids per text; 0: what the model takes
+    limit: int | None = None  # ids per text; what the model takes unless given
     empty: float | None = None
+    truncation: Literal["context", "reference"] = "context"
 
     def __post_init__(self) -> None:
         needs: frozenset[Side] = frozenset({"hyp", "src"} if self.direction == "src-hyp" else {"hyp", "ref"})
@@ -46,8 +51,14 @@ class Likelihood(Metric):
 
     def resolve(self, langs: tuple[str, str]) -> Likelihood:
         src, tgt = (lang if told == "auto" else told for lang, told in zip(langs, (self.src_lang, self.tgt_lang)))
+        ignored = {"multi_ref": self.direction == "src-hyp" and self.multi_ref != "mean",
+                   "src_lang": self.direction != "src-hyp" and self.src_lang != "auto"}  # fmt: skip
+        for parameter in (name for name, given in ignored.items() if given):
+            raise MetricError(f"direction={self.direction} does not read {parameter}", next=f"leave {parameter} out")
+        if self.limit is not None:
+            check_limit(self.limit, 1, 0, self.model)
         revision = locate(self.model, self.revision, patterns=TOKENIZER).revision
-        return replace(self, revision=revision, src_lang=src, tgt_lang=tgt)
+        return replace(self, revision=revision, src_lang=src if self.direction == "src-hyp" else "auto", tgt_lang=tgt)
 
     def facts(self) -> Mapping[str, str]:
         return identity(self.model, self.revision)
@@ -76,11 +87,19 @@ class Likelihood(Metric):
             found.append(together([*given.values(), *said.values()]))
         return found
 
+    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+        backend, found = self._backend(run), []
+        names = dict.fromkeys(request.hyp, "hyp") | dict.fromkeys(request.refs, "ref")
+        for given, said in self._pairs(request):
+            found.append((f"{names.get(given, 'src')} (read)", backend.marked(backend.given(given))))
+            found.append((f"{names.get(said, 'src')} (scored)", backend.marked(backend.said(said))))
+        return found
+
     def _backend(self, run: Run) -> Seq2Seq:
         langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
         checkpoint = open_checkpoint(run, self.model, self.revision)
-        key = ("seq2seq", checkpoint.id, checkpoint.precision, langs, self.limit)
-        return run.resource(key, lambda: Seq2Seq(checkpoint, langs, self.limit))
+        key = ("seq2seq", checkpoint.id, checkpoint.precision, langs, self.limit, self.truncation)
+        return run.resource(key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation))
 
     def _pairs(self, request: Request) -> Iterator[tuple[View, View]]:
         """(given, said) for each reference: first what gives precision, then what gives recall."""

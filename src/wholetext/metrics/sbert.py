@@ -14,6 +14,7 @@ from wholetext.backends.encoder import open_encoder
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import FILES, Reading
 from wholetext.errors import MetricError
+from wholetext.metrics.token_metric import english_only
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
 
 ENGLISH, OTHERS, ACROSS = (f"sentence-transformers/{name}" for name in (
@@ -35,7 +36,7 @@ class Sbert(Metric):
     revision: str = ""
     against: Literal["ref", "src"] = "ref"
     truncation: Literal["context", "reference"] = "context"
-    limit: int = 0  # tokens per sequence; 0: what the model was made for
+    limit: int | None = None  # tokens per sequence; what the model was made for unless given
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]
@@ -47,6 +48,9 @@ class Sbert(Metric):
 
     def facts(self) -> Mapping[str, str]:
         return {**hub.identity(self.model, self.revision), "several_refs": "max"}
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        return english_only(self.model, langs[1])
 
     def seen(self, request: Request, run: Run) -> int | None:
         backend = self._backend(run)
@@ -75,8 +79,9 @@ class Sbert(Metric):
 
     def _backend(self, run: Run) -> Embeddings:
         encoder = open_encoder(run, self.model, self.revision)
-        return run.resource(("embeddings", encoder.id, self.limit, self.truncation, run.device),
-                            lambda: Embeddings(encoder, Reading(self.limit, self.truncation)))  # fmt: skip
+        limit = encoder.tokenizer.limited(self.limit)
+        return run.resource(("embeddings", encoder.id, limit, self.truncation, run.device),
+                            lambda: Embeddings(encoder, Reading(limit, self.truncation)))  # fmt: skip
 
 
 def default_model(lang: str, against: str) -> str:

@@ -32,6 +32,11 @@ LAYERS: Mapping[str, int] = {
     "bert-base-turkish-cased": 10, "scibert_scivocab_uncased": 8, "deberta-xlarge-mnli": 40, "mbart-large-50": 12,
     "minilm": 3, "all-minilm-l6-v2": 3,
 }  # fmt: skip
+# models that know English alone, by the last part of their name
+ENGLISH_MODELS = frozenset({"minilm", "all-minilm-l6-v2", "all-minilm-l12-v2", "all-mpnet-base-v2", "roberta-base",
+                            "roberta-large", "bert-base-uncased", "bert-large-uncased", "bert-base-cased",
+                            "bert-large-cased", "scibert_scivocab_uncased", "deberta-xlarge-mnli", "bart-large",
+                            "bart-large-cnn"})  # fmt: skip
 KEEP = 256 << 20  # bytes of token vectors held at a time
 Pair = tuple[Tokens, Tokens]  # hypothesis, reference
 
@@ -60,7 +65,7 @@ class TokenMetric(Metric):
     layer: int | None = None  # from the published table, else three quarters of the way up
     idf: bool = False
     truncation: Literal["context", "reference"] = "context"
-    limit: int = 0  # tokens per sequence; 0: what the model takes
+    limit: int | None = None  # tokens per sequence; what the model takes unless given
 
     @property
     def surveys(self) -> bool:  # type: ignore[override]  # only idf needs to see all references first
@@ -74,6 +79,9 @@ class TokenMetric(Metric):
         if not 0 <= layer <= depth:
             raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
         return replace(self, model=model, revision=located.revision, layer=layer)
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        return english_only(self.model, langs[1])
 
     def seen(self, request: Request, run: Run) -> int | None:
         backend = self.backend(run)
@@ -101,7 +109,8 @@ class TokenMetric(Metric):
     def backend(self, run: Run, everything: bool = False) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""
         encoder = open_encoder(run, self.model, self.revision, self.layer)
-        return TokenVectors(encoder, self.layer or 0, Reading(self.limit, self.truncation, strip=True), everything)
+        limit = encoder.tokenizer.limited(self.limit)
+        return TokenVectors(encoder, self.layer or 0, Reading(limit, self.truncation, strip=True), everything)
 
     def compared(self, requests: Sequence[Request], run: Run, backend: TokenVectors) -> Iterator[list[Pair]]:
         """For each request its (hypothesis, reference) token vectors, a bounded amount of them in memory at a time."""
@@ -147,6 +156,14 @@ def default_model(lang: str) -> str:
     if code == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH
     return BY_LANGUAGE.get(code, OTHERS)
+
+
+def english_only(model: str, lang: str) -> tuple[str, ...]:
+    """A note where a model that was trained on English reads another language."""
+    code, name = lang.lower().replace("_", "-").split("-")[0], model.rsplit("/", 1)[-1]
+    if not code or code == "en" or name.lower() not in ENGLISH_MODELS:
+        return ()
+    return (f"the model {name} was trained on English text; its quality on {code} is not known",)
 
 
 def views(request: Request) -> Iterator[View]:

@@ -42,7 +42,7 @@ class Units:
     """Backend: view → (layers, tokens, width) unit vectors of its scored tokens."""
 
     def __init__(self, body: Body, limit: int) -> None:
-        self.body, self.reading = body, Reading(limit)
+        self.body, self.reading = body, Reading(body.tokenizer.limited(limit or None))
         self.id = f"{body.id}/aligned"
 
     def fit(self, x: View) -> Fit:

@@ -39,7 +39,7 @@ class Joint:
         self.pooling = fill(Pooling, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
         self.reads = opening.config.reads
         self.body = Body(opening, self.pooling)
-        self.limit = self.pooling.limit or self.body.tokenizer.limit
+        self.limit = self.body.tokenizer.limited(self.pooling.limit or None) or self.body.tokenizer.limit
         self.id = f"{self.body.id}/joint/{','.join(self.reads)}"
         vectors = 1 if self.pooling.pool == "cls" else len(self.reads)
         self.width = self.body.width * len(self.body.layers) * vectors

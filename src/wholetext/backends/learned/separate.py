@@ -22,7 +22,7 @@ class Vectors:
 
     def __init__(self, body: Body, pooling: Pooling) -> None:
         self.body, self.pooling = body, pooling
-        self.reading = Reading(pooling.limit)
+        self.reading = Reading(body.tokenizer.limited(pooling.limit or None))
         self.id = f"{body.id}/separate"
 
     def fit(self, x: View) -> Fit:

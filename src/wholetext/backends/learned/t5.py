@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wholetext.backends.hub import companion
 from wholetext.backends.learned.adapters import adapt, merge
 from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.forms import Opening
@@ -20,7 +21,8 @@ from wholetext.backends.learned.separate import texts_of
 from wholetext.backends.learned.weights import Weights
 from wholetext.backends.loading import Checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
-from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer
+from wholetext.backends.regressor import SPIECE, Prompt, Regressor, locate_tokenizer
+from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
 from wholetext.types import Fit, FloatArray, Request, Run
 
@@ -45,6 +47,9 @@ class T5:
 
     def __init__(self, opening: Opening) -> None:
         settings = fill(Settings, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
+        check_limit(settings.limit, 2, 0, opening.base.name)
+        if settings.tokenizer != "auto":  # named by a file: it may not choose what is opened
+            companion(opening.base.path, settings.tokenizer, SPIECE, "tokenizer")
         self.reads = opening.config.reads
         both = {"ref", "src"} <= set(self.reads)
         version = "24" if both or "ref" not in self.reads else "23"
@@ -63,10 +68,7 @@ class T5:
         return self.regressor.fit(self.prompt(pair))
 
     def shows(self, pair: Request) -> list[tuple[str, str]]:
-        asked = self.prompt(pair)
-        kept = self.regressor.read(asked)[1]
-        cut = f" (the last {kept.lost_focus} tokens do not fit)" if kept.lost_focus else ""
-        return [("+".join(texts_of(pair, self.reads)), asked.forms[0] + cut)]
+        return [("+".join(texts_of(pair, self.reads)), self.regressor.shown(self.prompt(pair)))]
 
     def seen(self, pair: Request) -> int | None:
         return None
