@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import int8
+from wholetext.backends import int8, low_precision
 from wholetext.backends.hub import Located, guarded, loading, locate
 from wholetext.backends.lanes import side_by_side
 from wholetext.backends.layout import Ids, pad
@@ -55,7 +55,7 @@ def pick_device(wanted: str) -> str:
 def open_encoder(run: Run, model: str, revision: str, top: int | None = None) -> Encoder:
     """The encoder by hub name or folder, shared by everything in the process that uses it."""
     precision = Precision(run.device, run.dtype)
-    int8.warn(run)
+    low_precision.warn(run, pick_device)
 
     def make() -> Encoder:
         located = locate(model, revision, patterns=FILES)
@@ -91,7 +91,7 @@ class Encoder:
     def model(self) -> Any:
         """The transformers model, loaded when it is first needed."""
         if self._model is None:
-            int8.refuse_elsewhere(self.precision.dtype, self.device)
+            low_precision.check(self.precision.dtype, self.device)
             with guarded(self.located.path):
                 model = self._prepare(self._build())
                 self._stacks = can_stack(model)

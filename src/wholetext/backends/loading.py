@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import int8
+from wholetext.backends import int8, low_precision
 from wholetext.backends.encoder import DTYPES, Precision, pick_device, quiet, torch_module
 from wholetext.backends.hub import SAFE, Located, guarded, loading, locate
 from wholetext.backends.tokenizer import read_config
@@ -48,7 +48,7 @@ class Checkpoint:
     def weights(self) -> Any:
         """The model itself, ready to run."""
         dtype = self.precision.dtype
-        int8.refuse_elsewhere(dtype, self.device)
+        low_precision.check(dtype, self.device)
         options = {} if self.attention is None else {"attn_implementation": self.attention}
         model = load_weights(locate(self.model, self.revision).path, dtype, **options).eval().to(self.device)
         return int8.quantised(model) if dtype == "int8" else model
@@ -60,7 +60,7 @@ def open_checkpoint(run: Run, model: str, revision: str, attention: str | None =
     ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
     """
     precision = Precision(run.device, run.dtype)
-    int8.warn(run)
+    low_precision.warn(run, pick_device)
     key = ("checkpoint", model, revision, precision, attention)
     return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
 

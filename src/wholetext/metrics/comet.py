@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.backends import int8
+from wholetext.backends import low_precision
 from wholetext.backends.comet import GroupedVectors, Judge, SentenceVectors
 from wholetext.backends.comet_cross import CrossEncoder, Judged
 from wholetext.backends.comet_model import FIRST_TOKEN, CometModel, Hparams, locate_comet, locate_encoder, read_hparams
-from wholetext.backends.encoder import Precision
+from wholetext.backends.encoder import Precision, pick_device
 from wholetext.backends.hub import identity
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import Reading
@@ -212,7 +212,7 @@ class Comet(Metric):
         return score, facts
 
     def _model(self, run: Run) -> CometModel:
-        int8.warn(run)
+        low_precision.warn(run, pick_device)
         precision = Precision(run.device, run.dtype)
         return run.resource(self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision))
 

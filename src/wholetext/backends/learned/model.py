@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends import hub, int8
-from wholetext.backends.encoder import Precision
+from wholetext.backends import hub, low_precision
+from wholetext.backends.encoder import Precision, pick_device
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import WEIGHTS, Config, Scale
 from wholetext.backends.learned.folder import find_base, verify
@@ -61,7 +61,7 @@ def open_learned(run: Run, model: str, revision: str, base: str = "") -> Learned
     """The learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
     precision = Precision(run.device, run.dtype)
-    int8.warn(run)
+    low_precision.warn(run, pick_device)
 
     def make() -> Learned:
         config = checked_config(located.path)
