@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-browser test-all lint bench bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-browser test-all fuzz lint bench bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -29,6 +29,10 @@ test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
 test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time
 	$(BIN)/python -m pytest -m browser -rs
 	@cat artefacts/timing.txt 2>/dev/null || true
+
+FUZZ ?= 100000
+fuzz: $(VENV)/test.ready  ## damaged inputs of every kind (FUZZ=100000 of them): results or clear errors only
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz_run.py 0 $(FUZZ)
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal

@@ -135,3 +135,12 @@ def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pyt
     assert code == 2 and "the run has no BlonDe scores (it has chrf)" in err and "explain RUN -m d-blonde" in err
     code, out, err = call(capsys, str(tmp_path / "run"), "-m", SPEC, "--json")
     assert code == 0 and f"{SPEC} is not in the run: computed now" in err and json.loads(out)["computed"] is True
+
+
+def test_references_with_many_commas_are_told_apart_in_bounded_time() -> None:
+    from wholetext.cli.explain import used
+
+    known = [",".join(["a"] * i) for i in range(1, 41)]
+    assert used("b," * 200 + "x", [*known, "b"]) == []
+    assert used("a,b", ["a,b", "a", "b"]) == ["a,b"] and used("a,b", ["b", "a"]) == ["a", "b"]
+    assert used(",".join(["a"] * 60) + ",x", known) == []  # every way to cut it was tried

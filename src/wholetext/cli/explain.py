@@ -178,13 +178,14 @@ class Explained:
 
 def used(listed: str, known: Sequence[str]) -> list[str]:
     """The references that a signature lists, in the order of the spans; names may have commas in them."""
-    if listed in known:
-        return [listed]
-    for name in known:
-        rest = listed.removeprefix(f"{name},")
-        if rest != listed and (more := used(rest, [other for other in known if other != name])):
-            return [name, *more]
-    return []
+    found: dict[int, list[str]] = {len(listed) + 1: []}  # where a name begins → the names from there to the end
+    for at in reversed([0, *(i + 1 for i, sign in enumerate(listed) if sign == ",")]):
+        for name in known:
+            rest = found.get(at + len(name) + 1)
+            if rest is not None and name not in rest and f"{listed},".startswith(f"{name},", at):
+                found[at] = [name, *rest]
+                break
+    return found.get(0, [])
 
 
 def _choose(what: str, name: str | None, known: Any, *, only: bool = False) -> str:

@@ -19,6 +19,7 @@ from wholetext.meta.presets import Table
 from wholetext.meta.ranking import Average
 from wholetext.meta.scored import Gathered
 from wholetext.output_folder import changing, current, shared_kind
+from wholetext.parsing import read_json
 from wholetext.storage import write_file
 from wholetext.version import __version__
 
@@ -134,11 +135,12 @@ def read_meta(folder: Path | str) -> dict[str, Any]:
     """The JSON of a folder that ``write_meta`` wrote."""
     path = current(Path(folder), FILE, RunError)
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = read_json(path.read_bytes(), where=str(path), error=RunError, constants=True,
+                          next="run `wholetext meta` again")
     except FileNotFoundError:
         raise RunError(f"{FILE} is missing", where=str(folder),
                        next="give a folder that `wholetext meta --out` wrote") from None
-    except (OSError, ValueError) as fault:
+    except OSError as fault:
         raise RunError(f"the folder is damaged ({fault})", where=str(folder),
                        next="run `wholetext meta` again") from None
     if not isinstance(found, dict) or found.get("kind") != "meta" or found.get("format") != FORMAT:

@@ -98,6 +98,7 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
     for key, value in parts.items():
         if not isinstance(value, dict):
             raise InputError(f"{key} is not a section", where=where, next=f"write [{key}]")
+    _check_lists(raw, where)
     schemes = _schemes(raw)
     for scheme, entries in schemes.items():
         if scheme not in (*_SCHEMES, *_SPELLING):
@@ -122,6 +123,32 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
                 if form in seen:
                     raise InputError(f"{form!r} stands under {seen[form]} and {feature} of {category}", where=where)
                 seen[form] = feature
+
+
+def _check_lists(raw: Mapping[str, Any], where: str) -> None:
+    """What is a word, a list of words or a number is that, in every part that ``_table`` reads."""
+    reference, merge = _section(raw, "reference"), _section(raw, "paper").get("merge", {})
+    words = {"language": raw["language"], "origin": raw["origin"]}
+    lists = {"tense.features": raw["tense"].get("features", []),
+             "entity.possessive": raw["entity"].get("possessive", []),
+             **{f"reference.{key}": reference[key] for key in ("without", "possessive", "labels") if key in reference}}
+    tables = {"paper.merge": merge, "tense.needs_endings": raw["tense"].get("needs_endings", {}),
+              "reference.weights": reference.get("weights", {}),
+              **{f"tags.{key}": value for key, value in _section(raw, "tags").items()}}
+    for name, value in tables.items():
+        if not isinstance(value, dict):
+            raise InputError(f"{name} is not a section", where=where, next=f"write [{name}]")
+    for name in ("paper.merge", "tense.needs_endings"):
+        lists |= {f"{name}.{key}": value for key, value in tables[name].items()}
+    for name, value in words.items():
+        if not isinstance(value, str):
+            raise InputError(f"{name} is not a string", where=where)
+    for name, value in lists.items():
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise InputError(f"{name} is not a list of strings", where=where)
+    for name, value in tables["reference.weights"].items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+            raise InputError(f"reference.weights.{name} is not a number from 0 up", where=where)
 
 
 def _section(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
