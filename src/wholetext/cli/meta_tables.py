@@ -151,7 +151,7 @@ def _explanations(meta: Meta) -> list[str]:
             f"{where.gold_name} ({where.gold_at('sys')} of systems)")
         lines.append(f"{where.name}: gold {gold}, reference {', '.join(where.refs) or 'none'}, "
                      f"{len(where.systems)} systems, left out: {out}.")
-        lines += [f"  {m.name}  {m.source}" for m in part.metrics if m.source != "file"]
+        lines += [f"  {m.name}  {m.short}" for m in part.metrics if m.source != "file"]
     for where_name, level, names, table in meta.between:
         lines.append(f"between metrics, {where_name}, {level} (Pearson):")
         lines += [f"  {name:<24}" + " ".join(f"{value:6.3f}" for value in row)

@@ -54,7 +54,7 @@ def curves(
     """Every metric at every length. Human systems and outliers take part as the field says. Sentences that nobody
     rated are not scored; what is to be said of the scores is added to ``notes``.
     """
-    options = replace(options or Options(), refs=where.refs or None)
+    options = replace(options or Options(), refs=where.refs or None, flags=False)
     specs = {metric: scorer(metric).spec for metric in metrics}
     rated = _rated(where, ratings)
 

@@ -31,6 +31,7 @@ class MetricScores:
     refs: tuple[str, ...]
     levels: dict[str, FloatArray]
     source: str  # "file", or the signature of what was computed
+    short: str = ""  # the short signature of what was computed
     resampled: Callable[[FloatArray], FloatArray] | None = None  # (draws, documents) weights → (draws, systems) scores
 
     def at(self, level: Level, where: Field) -> FloatArray | None:
@@ -325,7 +326,7 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> list[Metric
         raise AlignmentError(f"system {absent[0]!r} was judged and has no output here", where=where.name,
                              next="name the systems that take part, or give scores of every metric")
     there = [name for name in where.refs if name in loaded.corpus.references]
-    options = replace(options or Options(), refs=tuple(there) or None)
+    options = replace(options or Options(), refs=tuple(there) or None, flags=False)
     if not where.choice.all_segments:
         judged = where.judged & where.kept
         options = replace(options, only={run.doc: judged[run.start : run.stop] for run in where.runs})
@@ -352,7 +353,7 @@ def from_scores(label: str, scores: Sequence[Scores], where: Field) -> MetricSco
         "doc": np.stack([sign * _documents(one, mask) for one, mask in zip(scores, own)]),
         "sys": resampled(np.ones((1, len(where.runs)))).T,
     }
-    return MetricScores(label, where.refs, levels, str(scores[0].signature), resampled)
+    return MetricScores(label, where.refs, levels, str(scores[0].signature), scores[0].signature.short, resampled)
 
 
 def _documents(scores: Scores, judged: BoolArray) -> FloatArray:
