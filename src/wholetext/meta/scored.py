@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as default
@@ -15,6 +16,7 @@ import numpy as np
 from wholetext.errors import AlignmentError, InputError, WholetextError
 from wholetext.io import evalset
 from wholetext.io.scores import ScoreLevel, metric_names, read_scores, split_label
+from wholetext.io.text import is_folder
 from wholetext.meta.conventions import primary
 from wholetext.meta.field import Field, Level
 from wholetext.stats.correlation import BoolArray
@@ -270,9 +272,9 @@ def _common(made: Gathered) -> Gathered:
 def _outside(path: Path, where: Field) -> list[StoredFile]:
     """A score file, or those of this language pair in a folder (itself, its ``LP/`` or its ``metric-scores/LP/``)."""
     path = Path(str(path).replace("{langs}", where.langs))
-    if path.is_file():
+    if os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         return [_outside_file(path, where)]
-    if not path.is_dir():
+    if not is_folder(path):
         raise InputError("there is no such score file or folder", where=str(path), next="check the path")
     folder = next((one for one in (path / "metric-scores" / where.langs, path / where.langs) if one.is_dir()), path)
     names = sorted(one for one in evalset.entries(folder) if one.name.endswith(".score"))

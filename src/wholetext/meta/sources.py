@@ -43,7 +43,7 @@ def find_ratings(folder: str | Path, langs: str | None, gold: str) -> Source:
     path = _rater_file(base, lp, gold)
     if path is not None:
         found = (_spans if path.name.endswith(".rating") else _tabled)(path, (folder, lp, gold), segments)
-        if not path.name.startswith((f"{lp}.{gold}.", f"{lp}.wmt.")):
+        if not path.name.startswith(f"{lp}.{gold}.") and gold not in ("wmt-raw", "wmt-z", "da"):
             found = replace(found, note=" ".join(filter(None, (f"ratings of {gold} are those of {path.name}.",
                                                                found.note))))
         return found
