@@ -18,6 +18,7 @@ Split = Annotated[
     Literal["rules", "pysbd", "blingfire", "none"], typer.Option("--split", help="How outputs are cut into sentences.")
 ]
 Every = Annotated[bool, typer.Option("--all", help="Also documents whose number of segments is right already.")]
+SHOWN = 10  # notes on single documents of a system
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")
 
 
@@ -49,15 +50,23 @@ def align(
     choices = Choices(to, split, every)
     pairs = [realign(loaded.corpus, output, choices) for output in loaded.outputs]
     jsonl.write(out, replace(loaded, outputs=tuple(output for output, _ in pairs)))
-    inputs.warn(loaded.warnings)
+    inputs.warn([*loaded.warnings, *(note for output, done in pairs for note in notes(output.system, done))])
     rows = [summary(output.system, done) for output, done in pairs]
     if json_ or format == "json":
         import json
 
-        print(json.dumps({"out": str(out), "systems": rows}, ensure_ascii=False, indent=1))
+        by_words = {output.system: {one.doc: one.note for one in done if one.note} for output, done in pairs}
+        print(json.dumps({"out": str(out), "systems": rows, "by_words": by_words}, ensure_ascii=False, indent=1))
         return
     _table(rows)
     print(f"\nwritten: {out}   next: wholetext score {out} -m …")
+
+
+def notes(system: str, done: tuple[Realigned, ...]) -> list[str]:
+    """A sentence for each document whose sentence breaks were of no use; the rest counted after ten."""
+    noted = [f"{system}, document {one.doc}: {one.note}" for one in done if one.note]
+    more = len(noted) - SHOWN
+    return noted[:SHOWN] + ([f"{system}: {more} more documents were lined up by words"] if more > 0 else [])
 
 
 def summary(system: str, done: tuple[Realigned, ...]) -> dict[str, object]:

@@ -11,11 +11,15 @@ from wholetext.errors import InputError
 from wholetext.languages import density, joiner
 from wholetext.text.alignment import Bead, Similarity, align
 from wholetext.text.sentences import splitter
+from wholetext.text.word_alignment import segments_by_words
 from wholetext.types import Corpus, Document, Output
 
 _SENTENCE = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]」』）]*\s*")
 _CLAUSE = re.compile(r"[,;:，；：、–—]+\s*")
 _BLANK = re.compile(r"\s+")
+COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
+FEW = 2.5  # segments per sentence: more, and sentences are too few to line up
+CONTRADICTION = 0.2  # share of text that is called left out although the output is long enough to have it
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Realigned:
     beads: tuple[Bead, ...]
     omitted: float  # share of the document's characters that nothing translates: under-translation
     added: float  # share of the output's characters that translate nothing: over-translation
+    note: str = ""  # why it was lined up by words, where its sentences were of no use
 
     def kinds(self) -> Counter[str]:
         """How many beads of each kind: 1–1, 1–0 (left out), 0–1 (added), 1–n, n–m."""
@@ -61,13 +66,42 @@ def realign(corpus: Corpus, output: Output, choices: Choices | None = None) -> t
     for doc in todo:
         fixed, free = sides[doc.id], sentences[doc.id]
         beads = align(fixed, free, ratio=ratio, similarity=choices.similarity)
-        lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed[slice(*bead.fixed)])
-        more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free[slice(*bead.free)])
-        done.append(Realigned(doc.id, resegment(fixed, free, beads, glue), beads,
-                              lost / max(1, sum(map(len, fixed))), more / max(1, sum(map(len, free)))))
-    how = dict.fromkeys((one.doc for one in done), f"to={to},split={choices.split}")
+        one = Realigned(doc.id, resegment(fixed, free, beads, glue), beads, *_shares(fixed, free, beads))
+        if reason := _unusable(one, fixed, free, max(ratio, density(langs[0]) / density(langs[1]))):
+            one = _by_words(doc.id, fixed, glue.join(free), reason, across=to == "source")
+        done.append(one)
+    how = {one.doc: f"to={to},by=words" if one.note else f"to={to},split={choices.split}" for one in done}
     docs = {**output.docs, **{one.doc: one.segments for one in done}}
     return Output(output.system, docs, {**output.realigned, **how}), tuple(done)
+
+
+def _shares(fixed: Sequence[str], free: Sequence[str], beads: Sequence[Bead]) -> tuple[float, float]:
+    """Shares of characters in beads with nothing on the other side: left out, added."""
+    lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed[slice(*bead.fixed)])
+    more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free[slice(*bead.free)])
+    return lost / max(1, sum(map(len, fixed))), more / max(1, sum(map(len, free)))
+
+
+def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
+    """Why sentences say nothing about a document, or "": they are far too few, or "left out" contradicts the length."""
+    length = sum(len(text) + 1 for text in free) / max(1.0, ratio * sum(len(text) + 1 for text in fixed))
+    kept = 1 - one.omitted + one.added
+    if len(fixed) < 2 or not free or length < COMPLETE:
+        return ""
+    if FEW * len(free) <= len(fixed) or length - kept > CONTRADICTION:
+        return f"{len(free)} sentence{'s' if len(free) > 1 else ''} for {len(fixed)} segments"
+    return ""
+
+
+def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bool) -> Realigned:
+    """One document lined up without its sentence breaks."""
+    segments = segments_by_words(fixed, text, across=across)
+    beads, at = [], 0
+    for i, segment in enumerate(segments):
+        beads.append(Bead((i, i + 1), (at, at + bool(segment))))
+        at += bool(segment)
+    lost = sum(len(side) for side, segment in zip(fixed, segments) if not segment) / max(1, sum(map(len, fixed)))
+    return Realigned(doc, segments, tuple(beads), lost, 0.0, f"no usable sentence breaks ({reason}): lined up by words")
 
 
 def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]], langs: tuple[str, str]) -> float:
