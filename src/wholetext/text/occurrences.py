@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from wholetext.text.analysis import Analysis, Layer, Token
-from wholetext.text.categories import Profile, Scheme, Table
+from wholetext.text.categories import UNCOUNTED, Profile, Scheme, Table
 
 _NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
-_SEPARATORS = re.compile(r"[|>!,]+")
+_SEPARATORS = re.compile(r"[|<>!,]+")
 UNIVERSAL = frozenset({"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
                        "PUNCT", "SCONJ", "SYM", "VERB", "X"})
 
@@ -82,12 +82,12 @@ class Finder:
     def _tenses(self, analysis: Analysis) -> Iterator[Occurrence]:
         tokens = analysis.tokens
         for place, token in enumerate(tokens if self.scheme else ()):
-            feature = self._tense(tokens, place)
-            if feature and self._allowed("tense", token.text.lower(), tokens, place, place):
-                yield Occurrence("tense", feature, feature, token.start, token.end, token.text.lower())
+            form, feature = token.text.lower(), self._tense(tokens, place)
+            if feature not in ("", UNCOUNTED) and self._allowed("tense", form, tokens, place, place):
+                yield Occurrence("tense", feature, feature, token.start, token.end, form)
 
     def _tense(self, tokens: Sequence[Token], place: int) -> str:
-        """By the whole form, by the ending of a finite verb, then by what the analyser says."""
+        """Of a finite verb by its whole form or its ending; else, and of other words, by what the analyser says."""
         table, token = self.table, tokens[place]
         form = token.text.lower()
         if self.scheme == "words":
@@ -95,10 +95,11 @@ class Finder:
         if self.scheme == "tags":
             before = tokens[place - 1].tag if place else ""
             return table.tenses["tags"].get(f"{before} {token.tag}") or table.tenses["tags"].get(token.tag, "")
-        feature = self._by_morph(token.morph)
-        if feature and form in table.tense_forms:
-            return table.tense_forms[form]
-        if "VerbForm=Fin" in token.morph:
+        uncounted = table.tense_forms.get(form) == UNCOUNTED or not form[:1].isalpha()
+        feature = "" if uncounted else self._by_morph(token.morph)
+        if feature and "VerbForm=Fin" in token.morph:
+            if form in table.tense_forms:
+                return table.tense_forms[form]
             ending = next((end for end in table.tense_endings if form.endswith(end)), None)
             feature = table.tense_endings[ending] if ending else feature
         return feature if form.endswith(table.needs_endings.get(feature, "")) else ""
@@ -106,25 +107,19 @@ class Finder:
     def _allowed(self, category: str, form: str, tokens: Sequence[Token], first: int, last: int) -> bool:
         """Whether the first token has one of the tags that the table asks for (``*``: of single words).
 
-        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` both, ``SCONJ>PRON,DET`` says what may follow the last
-        token and ``ADV>!ADJ`` what may not. Without tags, spelling decides.
+        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON`` says what follows
+        the last token, ``SCONJ<!VERB`` what does not come before the first. Without tags, spelling decides.
         """
         wanted = self.table.tags.get(category, {})
         chosen = wanted.get(form) or (wanted.get("*") if first == last else None)
-        token = tokens[first]
-        if not chosen or not (token.tag or token.pos or token.morph):
-            return True
-        has = {token.tag, token.pos, *token.morph.split("|")}
-        after = tokens[last + 1] if last + 1 < len(tokens) else None
-        for one in chosen:
-            own, _, follows = one.partition(">")
-            if not has.issuperset(filter(None, own.split("|"))):
-                continue
-            listed = set(follows.lstrip("!").split(",")) if follows else set()
-            found = after is not None and bool(listed & {after.tag, after.pos})
-            if not follows or found != follows.startswith("!"):
+        before = tokens[first - 1 : first] if first else ()
+        for one in chosen or ():
+            rest, _, follows = one.partition(">")
+            own, _, precedes = rest.partition("<")
+            if (all(_has(tokens[first], part) for part in filter(None, own.split("|"))) and _beside(precedes, before)
+                    and _beside(follows, tokens[last + 1 : last + 2])):
                 return True
-        return False
+        return not chosen
 
     def _by_morph(self, morph: str) -> str:
         """The first entry whose features the token has all of."""
@@ -157,9 +152,10 @@ class Finder:
         return known.get(lower, "")
 
     def _entities(self, analysis: Analysis) -> Iterator[Occurrence]:
+        places = {token.start: place for place, token in enumerate(analysis.tokens)}
         for entity in analysis.entities:
-            group = self.table.labels.get(entity.label)
-            if group:
+            group, place = self.table.labels.get(entity.label), places.get(entity.start)
+            if group and (place is None or self._allowed("entity", entity.text, analysis.tokens, place, place)):
                 name = entity.text
                 for ending in self.table.possessive:
                     name = name.removesuffix(ending)
@@ -192,3 +188,17 @@ class Finder:
             if last == len(words):
                 return
             phrase += (" " if tokens[last].start > tokens[last - 1].end else "") + words[last]
+
+
+def _has(token: Token, part: str) -> bool:
+    """Whether a token has a tag, part of speech or feature; one that has none of that kind is not asked."""
+    given = token.morph if "=" in part else token.pos if part in UNIVERSAL else token.tag
+    return not given or (part in given.split("|") if "=" in part else part == given)
+
+
+def _beside(wanted: str, neighbour: Sequence[Token]) -> bool:
+    """Whether the token beside (none at an end) has one of the tags ``A,B``, or none of ``!A,B``."""
+    if not wanted or any(not (token.tag or token.pos) for token in neighbour):
+        return True
+    listed = set(wanted.lstrip("!").split(","))
+    return any(listed & {token.tag, token.pos} for token in neighbour) != wanted.startswith("!")

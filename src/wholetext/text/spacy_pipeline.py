@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
@@ -78,7 +79,9 @@ class SpacyAnalyser(Analyser):
 
             keep = {component for layer in self.layers for component in _FILLS[layer]}
             try:
-                pipeline = spacy.load(self.package, exclude=sorted(_OPTIONAL - keep))
+                with warnings.catch_warnings():  # its advice on versions: both stand in the signature
+                    warnings.filterwarnings("ignore", message=r"\[W095\]")
+                    pipeline = spacy.load(self.package, exclude=sorted(_OPTIONAL - keep))
             except (OSError, ValueError, ImportError) as error:
                 raise ModelError(f"the spaCy pipeline {self.package!r} cannot be loaded: {str(error).splitlines()[0]}",
                                  next=f"python -m spacy download {self.package}") from None
