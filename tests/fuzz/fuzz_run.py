@@ -91,10 +91,10 @@ def main(first: int, last: int, workers: int) -> int:
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
         for found, failed, seconds, seed, used in pool.imap_unordered(_piece, pieces):
             counts.update(found)
+            for failure in failed[:5]:
+                print(failure, flush=True)
             failures += failed
             slowest, memory = max(slowest, (seconds, seed)), max(memory, used)
-    for failure in failures[:40]:
-        print(failure)
     print(f"{'kind':<12} {'read':>8} {'refused':>8} {'failed':>8}")
     for kind in KINDS:
         print(f"{kind:<12} " + " ".join(f"{counts[kind, outcome]:>8}" for outcome in ("read", "refused", "failed")))

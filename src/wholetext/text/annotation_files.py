@@ -92,4 +92,6 @@ def find_names(text: str, checkpoints: Checkpoints, *, as_counted: bool) -> tupl
 
 
 def _places(phrase: str, text: str) -> list[tuple[int, int]]:
+    if len(phrase) > len(text):
+        return []
     return [place.span() for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE)]

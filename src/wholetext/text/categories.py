@@ -22,6 +22,7 @@ _SCHEMES = ("morph", "tags", "words")
 _SPELLING = ("forms", "endings", "needs_endings")  # how spelling corrects the tagger's tense
 UNCOUNTED = "uncounted"  # verbs with these forms or endings are passed over
 _SECTIONS = ("pronoun", "marker", "tense", "entity", "reference", "paper", "tags", "left_out")
+_LONGEST = 200  # characters of a form: every beginning of one is looked up
 _FEATURE_GROUPS = ("person", "nonperson")
 
 
@@ -128,6 +129,9 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
             if not isinstance(forms, list) or not all(isinstance(form, str) and form.strip() for form in forms):
                 raise InputError(f"{category}.{feature} is not a list of strings", where=where)
             for form in forms:
+                if len(form) > _LONGEST:
+                    raise InputError(f"{form[:40] + '…'!r} of {category}.{feature} has more than {_LONGEST} characters",
+                                     where=where)
                 if form in seen:
                     raise InputError(f"{form!r} stands under {seen[form]} and {feature} of {category}", where=where)
                 seen[form] = feature

@@ -89,6 +89,8 @@ def _alike(expected: str, lemma: str, forms: Mapping[str, str]) -> list[str]:
 
 def variants(text: str, expected: str, forms: Sequence[str]) -> list[str]:
     """The text with the first occurrence of the expected form replaced by each other form, capitals kept."""
+    if len(expected) > len(text):
+        return []
     place = re.search(rf"(?<!\w){re.escape(expected)}(?!\w)", text, re.IGNORECASE)
     if place is None:
         return []

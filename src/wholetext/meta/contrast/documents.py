@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from wholetext.errors import InputError
@@ -42,7 +43,7 @@ def _pair(folder: Path, doc: str, langs: tuple[str, str]) -> Lines | None:
     name = Path(stem).name
     for parent in (Path(stem).parent, Path(name.split("_")[0]), Path()):
         files = [folder / parent / f"{name}.{lang}" for lang in langs]
-        if all(file.is_file() for file in files):
+        if all(os.path.isfile(file) for file in files):  # noqa: PTH113 - pathlib raises where a name is too long
             source, target = (_read(file) for file in files)
             if len(source) != len(target):
                 raise InputError(f"{len(source)} lines, but {len(target)} in {files[1].name}", where=str(files[0]),
