@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def int_or_none(text: str) -> int | None:
     """An integer, or ``none`` for draws that differ each time: what sacreBLEU takes as SACREBLEU_SEED."""
-    return None if str(text).lower() == "none" else int(text)
+    from wholetext.parsing import integer
+
+    return None if str(text).lower() == "none" else integer(str(text), low=0, high=2**63 - 1, where="--seed")
 
 
 Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="How to print.")]

@@ -28,7 +28,7 @@ Step = Annotated[list[int] | None, typer.Option("--step", min=1, help="Only thes
 Partial = Annotated[
     Literal["drop", "include", "weighted"], typer.Option("--partial", help="What becomes of text that fills no window.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of shuffled and wrong-document context.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of shuffled and wrong-document context.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder, with the grid in it as grid.json.")]
 Format = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="How to print.")]
 

@@ -1,0 +1,114 @@
+"""Values in files and on the command line that used to end in a traceback: each is an error that names its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wholetext.cli.main import main
+from wholetext.cli.train import settings
+from wholetext.errors import InputError, RunError, SpecError, WholetextError
+from wholetext.meta.aspects import read_aspects
+from wholetext.meta.contrast.front import read as read_contrast
+from wholetext.meta.mqm import read_mqm
+from wholetext.meta.raters import rater_pairs, reliability
+from wholetext.meta.ratings import gather, read_ratings
+from wholetext.meta.spans import read_span_ratings
+from wholetext.registry import scorer
+from wholetext.report.studies import read_study
+from wholetext.text import vectors
+from wholetext.text.annotation_files import find_phrases, read_names
+from wholetext.text.given import GivenAnalyser
+from wholetext.train.recipe import read_recipe
+
+DIGITS, DEEP = "9" * 5000, "[" * 100_000
+MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\td\t{}\t1\tr\ts\tt\tc\tMinor\n"
+ITEM = {"src": "a", "target": "b", "contrastive": ["c"]}
+READERS: dict[str, Callable[[Path], object]] = {
+    "mqm.tsv": read_mqm,
+    "ratings.tsv": lambda path: read_ratings(path, "da", [("d", 0)]),
+    "x.rating": lambda path: read_span_ratings(path, [("d", 0)]),
+    "aspects.jsonl": read_aspects,
+    "set.jsonl": read_contrast,
+    "set.json": read_contrast,
+    "tags.jsonl": GivenAnalyser,
+    "tags.conllu": GivenAnalyser,
+    "names.txt": lambda path: read_names(str(path)),
+    "meta.json": read_study,
+    "recipe.toml": lambda path: read_recipe(path, {}),
+    "vectors.txt": lambda path: vectors.load(str(path)),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("mqm.tsv", MQM.format(DIGITS)), ("mqm.tsv", MQM.format("٣")), ("mqm.tsv", MQM.format("1_0")),
+    ("ratings.tsv", f"system\tseg\trater\tscore\nA\t{DIGITS}\tr\t1\n"),
+    ("ratings.tsv", "system\tseg\trater\tscore\nA\t0\tr\t1_0\n"),
+    ("x.rating", f'A\t{{"errors": [], "score": {DIGITS}}}'), ("x.rating", f"A\t{DEEP}"),
+    ("x.rating", 'A\t{"errors": [{"start": 1e999, "end": 1, "severity": "x"}]}'),
+    ("x.rating", 'A\t{"errors": [], "score": Infinity}'), ("x.rating", 'A\t{"errors": [], "score": "inf"}'),
+    ("aspects.jsonl", '{"id": 1, "system": "s", "scores": {"a": ' + "9" * 400 + "}}"), ("aspects.jsonl", DEEP),
+    ("set.jsonl", DEEP), ("set.json", DEEP), ("set.json", '{"²": 1}'),
+    ("set.jsonl", json.dumps({**ITEM, "antecedent_distance": "1_0"})),
+    ("set.jsonl", json.dumps({**ITEM, "antecedent_distance": float("inf")})),
+    ("set.jsonl", json.dumps({**ITEM, "antecedent_distance": DIGITS})),
+    ("tags.jsonl", "{" + DEEP), ("tags.jsonl", '{"tokens": [1]}'), ("tags.jsonl", '{"tokens": ["a"], "text": 3}'),
+    ("tags.jsonl", '{"tokens": ["a"], "tags": 5}'), ("tags.jsonl", '{"tokens": ["a"], "sentences": [1]}'),
+    ("tags.jsonl", '{"tokens": ["a"], "entities": [["X", 0]]}'), ("tags.jsonl", '{"tokens": ["a"], "spans": [[0, 9]]}'),
+    ("tags.jsonl", '{"tokens": ["a"], "lemmas": [null]}'), ("tags.jsonl", '{"tokens": ["\\ud800"]}'),
+    ("tags.conllu", "\t".join([DIGITS, *"abcdefghi"])), ("tags.conllu", "\t".join(["2", *"abcdefghi"])),
+    ("tags.conllu", "\t".join(["1-9", *"abcdefghi"]) + "\n" + "\t".join(["1", *"abcdefghi"])),
+    ("names.txt", f"PERSON: (A: {DIGITS})"), ("names.txt", "PERSON: (A: ²)"), ("names.txt", "PERSON: (A: 99999999)"),
+    ("recipe.toml", f"a = {DEEP}"), ("recipe.toml", f"epochs = {DIGITS}"),
+    ("vectors.txt", "a 1 2\nb nan 3\n"), ("vectors.txt", "a 1 2\nb 1e99 3\n"), ("vectors.txt", "a 1_0 2\n"),
+])  # fmt: skip
+def test_files(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        READERS[name](tmp_path / name)
+    assert name in str(caught.value) and len(str(caught.value)) < 1000
+
+
+def test_deep_studies(tmp_path: Path) -> None:
+    (tmp_path / "meta.json").write_text(DEEP)
+    with pytest.raises(RunError):
+        read_study(tmp_path / "meta.json")
+
+
+@pytest.mark.parametrize("spec", [f"chrf(word={DIGITS})", "chrf(beta=1e999)", f"slide(size={DIGITS}):chrf"])
+def test_specs(spec: str) -> None:
+    with pytest.raises(SpecError, match=r"\^"):
+        scorer(spec)
+
+
+def test_settings_of_a_recipe() -> None:
+    assert settings([f"k={DEEP}"]) == {"k": DEEP}  # not TOML: a word, which the recipe then refuses
+    with pytest.raises(WholetextError):
+        read_recipe(None, {"data": [{"evalset": "x"}], **settings([f"k={DEEP}"])})
+
+
+def test_no_ratings_at_all() -> None:
+    nothing = gather("da", [], [("d", 0)])
+    assert np.isnan(reliability(nothing)) and rater_pairs(nothing) == []
+
+
+def test_long_phrases_are_not_compiled() -> None:
+    assert find_phrases("short", {"ambiguity": [("(" * 1_000_000, 1)]}) == ()
+
+
+@pytest.mark.parametrize("words", [
+    ["--seed", "-1"], ["--seed", DIGITS], ["--seed", "1_0"], ["--alpha", "nan"], ["--draws", DIGITS],
+    ["--alpha", "inf"], ["-l", "../x-en"], ["--baseline", "\ud800"], ["--system", "no\0name"],
+])
+def test_options(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    text = str(tmp_path / "a.txt")
+    with pytest.raises(SystemExit) as left:
+        main(["score", "-t", text, "-r", text, "-m", "chrf", "--no-cache", *words])
+    said = capsys.readouterr().err
+    assert left.value.code in (0, 2) and "unexpectedly" not in said and "Traceback" not in said, said
+    assert left.value.code == 2 or words[0] == "-l"
