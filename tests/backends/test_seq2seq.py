@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from wholetext.backends.encoder import Precision
-from wholetext.backends.loading import Checkpoint
+from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.backends.seq2seq import Pair, Seq2Seq, language_code
 from wholetext.engine import Engine
 from wholetext.errors import ModelError
@@ -254,3 +256,13 @@ def test_out_of_memory_halves_the_batch(backend: Seq2Seq, monkeypatch: pytest.Mo
     found = Engine(batch_tokens=10_000).map(backend, asked)
     assert sizes[0] == 9 and 2 in sizes
     np.testing.assert_allclose(np.array(found), np.array(wanted), rtol=1e-6, atol=1e-5, equal_nan=True)
+
+
+def test_a_marian_tokenizer_recommends_nothing(oracle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its advice to install sacremoses reached the user; what it tokenizes is the same with and without."""
+    pytest.importorskip("sentencepiece")
+    monkeypatch.setitem(sys.modules, "sacremoses", None)  # importing it fails, installed or not
+    marian(tmp_path, oracle / "neural/models")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        assert load_tokenizer(tmp_path).tokenize(TEXTS[1])

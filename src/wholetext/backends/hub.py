@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -235,7 +236,10 @@ def loading(folder: Path) -> dict[str, Any]:
 def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[None]:
     """Whatever libraries raise over a damaged folder, by file and version, as an error that names the folder."""
     try:
-        yield
+        with warnings.catch_warnings():
+            # Marian's tokenizer recommends it for a method that tokenizing does not call: no score depends on it.
+            warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+            yield
     except (WholetextError, OutOfMemory):
         raise
     except Exception as fault:
