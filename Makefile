@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-browser test-all fuzz lint bench bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-browser test-all test-cpus test-mutants fuzz lint bench bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -37,6 +37,16 @@ fuzz: $(VENV)/test.ready  ## damaged inputs of every kind (FUZZ=100000 of them):
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
+test-cpus: $(VENV)/test.ready  ## the default tests under every instruction set of this processor (3 minutes each)
+	$(BIN)/python tools/test_cpus.py
+
+$(VENV)/mutants.ready: $(VENV)/test.ready
+	$(PIP) -e '.[all,align,lac,dev,mutants]'
+	@touch $@
+
+test-mutants: $(VENV)/mutants.ready  ## share of wrong changes to stats, views, spec, engine that tests notice (a sample; ARGS=--all)
+	$(BIN)/python tools/test_mutants.py $(ARGS)
+
 lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 	$(BIN)/ruff check src tests examples benchmarks tools
 	$(BIN)/mypy
@@ -60,4 +70,4 @@ docs: $(VENV)/test.ready  ## write the generated pages again (command line refer
 	$(BIN)/python tools/readme_table.py
 
 clean:           ## remove the virtual environment and what runs left behind
-	rm -rf $(VENV) demo-run artefacts build dist
+	rm -rf $(VENV) demo-run artefacts build dist mutants

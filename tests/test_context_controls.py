@@ -18,7 +18,7 @@ from wholetext.jobs import job
 from wholetext.registry import scorer
 from wholetext.sweep import Axes, sweep
 from wholetext.types import Corpus, Document, Fit, FloatArray, Metric, Output, Request, Run, View, mean_stats
-from wholetext.views import Context, lenders
+from wholetext.views import Context, _draw, lenders
 
 
 def corpus(*sizes: int) -> tuple[Corpus, list[Output]]:
@@ -161,3 +161,19 @@ def test_cells_of_a_sweep_share_encodings(monkeypatch: pytest.MonkeyPatch) -> No
     ENCODED.clear()
     sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
     assert len(ENCODED) < 0.8 * apart
+
+
+def test_context_of_another_document_is_drawn_from_all_of_it() -> None:
+    """Every place of the lender where the context fits comes up, none where it does not; draws never change."""
+    found = {
+        tuple(int(text.split(".")[1]) for text in [*request.refs[0].before, *request.refs[0].after])
+        for seed in range(40)
+        for request in cut(f"context(prev=2,next=1,source=other,seed={seed}):chrf", [5, 6])[2:4]
+    }
+    assert found == {(start, start + 1, start + 2) for start in range(4)}
+    assert _draw(1, "d", 2) == 13256725967063111149 and _draw(1, "d", 3) != _draw(2, "d", 3)
+
+
+def test_a_short_lender_lends_what_it_has() -> None:
+    for request in cut("context(prev=3,next=3,source=other):chrf", [9, 2])[3:6]:
+        assert [*request.refs[0].before, *request.refs[0].after] == ["r1.0", "r1.1"]

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -273,3 +274,35 @@ def test_blocks_do_not_change_scores() -> None:
         a, b = (next(iter(r.scores.values()))[system] for r in (one, all_))
         assert np.array_equal(a.stats, b.stats)
         assert str(a.signature) == str(b.signature)
+
+
+@dataclass
+class Kept(Lengths):
+    """A backend whose outputs are kept, and which is asked for several batches at a time."""
+
+    spread_over: list[int] = field(default_factory=list)
+
+    def pack(self, output: int) -> bytes:
+        return str(output).encode()
+
+    def unpack(self, data: bytes) -> int:
+        return int(data)
+
+    def spread(self, work: Callable[[Any], Any], groups: Sequence[Any]) -> Iterator[Any]:
+        self.spread_over.append(len(groups))
+        return map(work, groups)
+
+
+def test_outputs_are_kept_by_backend_and_input(tmp_path: Path) -> None:
+    """In memory, and in the cache for other engines; another backend's outputs are its own."""
+    for engine, other in ((Engine(), None), (Engine(cache=Cache(tmp_path / "c")), Engine(cache=Cache(tmp_path / "c")))):
+        backend = Kept("one")
+        assert engine.map(backend, ["a", "bb"]) == [1, 2]
+        assert engine.map(backend, ["bb", "ccc"]) == [2, 3]
+        assert sorted(text for batch in backend.seen for text in batch) == ["a", "bb", "ccc"]
+        assert backend.spread_over == [1, 1]
+        stranger = Kept("two")
+        assert (other or engine).map(stranger, ["a"]) == [1] and stranger.seen == [["a"]]
+        if other is not None:
+            again = Kept("one")
+            assert other.map(again, ["ccc", "a"]) == [3, 1] and again.seen == []

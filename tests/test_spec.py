@@ -77,6 +77,10 @@ def test_alias_expands_and_what_is_given_beside_it_wins() -> None:
         ("bleu(lowercase=true,lowercase=true)", "given twice", 20),
         ("slide(size=2)", "needs a metric", 13),
         ("bleu(lowercase=3)", "takes bool", 5),
+        ("comet@", "expected a model name or folder after '@'", 6),
+        ("comet@#main", "expected a model name or folder after '@'", 6),
+        ("context(prev=1):", "expected a metric name here", 16),
+        ("", "expected a view or metric name here", 0),
     ],
 )
 def test_a_fault_is_shown_with_a_caret_under_it(text: str, message: str, column: int) -> None:
@@ -145,3 +149,32 @@ def test_every_error_about_a_spec_names_the_next_step() -> None:
             if isinstance(node, ast.Call) and name == "caret":
                 given = len(node.args) + sum(isinstance(arg, ast.Starred) for arg in node.args)
                 assert given == 4, f"{path}:{node.lineno}"
+
+
+def test_a_call_is_a_value() -> None:
+    """Equal calls are one key; a call does not change with the arguments it was made from, nor by assignment."""
+    given_args = {"prev": 2}
+    call = Call("context", given_args)
+    given_args["prev"] = 3
+    assert call.args == {"prev": 2}
+    with pytest.raises(TypeError):
+        call.args["prev"] = 4  # type: ignore[index]
+    hashes = {hash(Call(name, args)) for name in ("a", "b") for args in ({}, {"x": 1}, {"x": 2})}
+    assert len(hashes) == 6 and hash(call) == hash(Call("context", {"prev": 2}))
+
+
+def test_quotes_in_values() -> None:
+    call = parse_call(r"""m(a="x\"y",b='it\'s',c="a\\b",d="")""")
+    assert call.args == {"a": 'x"y', "b": "it's", "c": "a\\b", "d": ""}
+    for text in ('m(a="x', 'm(a="x\\'):
+        with pytest.raises(SpecError, match="this quote is never closed") as caught:
+            parse_call(text)
+        assert caught.value.next == 'end the value with "'
+    with pytest.raises(SpecError, match="expected a name here, but found"):
+        parse_call("(")
+    with pytest.raises(SpecError, match="model name or folder") as caught:
+        parse("comet@")
+    assert caught.value.next == "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main"
+    with pytest.raises(SpecError) as caught:
+        parse("chrf extra")
+    assert "[view:]metric[@model[#revision]]" in caught.value.next

@@ -193,3 +193,28 @@ def test_segment_scores_are_means_over_covering_windows(sizes: list[int], partia
 def test_views_are_hashable_values() -> None:
     view = View(("a",), (0, 1))
     assert len({Request((view,)), Request((View(("a",), (0, 1)),))}) == 1
+
+
+def test_a_step_that_skips_segments_is_refused_with_both_numbers() -> None:
+    with pytest.raises(SpecError, match=r"slide\(size=2,step=3\) would skip") as caught:
+        Slide(size=2, step=3)
+    assert caught.value.next == "choose a step of at most 2"
+
+
+def test_token_budgets_count_each_segment_with_all_its_sides() -> None:
+    """The counter is asked for one segment at a time, with source and references, as the metric will see them."""
+    doc, hyp = document(4)
+    asked: list[Request] = []
+
+    def count(request: Request) -> int:
+        asked.append(request)
+        return 3
+
+    spans, requests = Slide(tokens=7).cut(doc, hyp, Sides(("de", "en"), src=True, refs=("a", "b"), count=count))
+    assert [request.hyp[0].parts for request in asked] == [("h0",), ("h1",), ("h2",), ("h3",)]
+    assert asked[2].src is not None and asked[2].src.parts == ("s2",)
+    assert [view.parts for view in asked[1].refs] == [("a1",), ("b1",)]
+    assert spans == [(0, 2, 2.0), (2, 4, 2.0)] and requests[1].hyp[0].parts == ("h2", "h3")
+    with pytest.raises(SpecError, match="no model") as caught:
+        Slide(tokens=7).cut(doc, hyp, SIDES)
+    assert caught.value.next == "use slide(size=…) instead"

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from wholetext.stats.correlation import as_rows, average_rows, pearson_rows, rank_rows, spearman_rows, zscore
 from wholetext.stats.measures import Measure, estimate
 from wholetext.stats.pairs import kendall_b_rows, kendall_c_rows
+from wholetext.stats.williams import williams
 
 GOLD = np.array([[1, 2, 3], [4, 5, 6]], dtype=float)
 METRIC = np.array([[2, 1, 4], [3, 3, 7]], dtype=float)
@@ -126,3 +127,9 @@ def test_averages_of_nothing_and_unknown_grouping() -> None:
         as_rows(GOLD, "sideways")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="statistic"):
         Measure("magic")
+
+
+def test_williams_where_its_statistic_has_no_spread():
+    """Two metrics that correlate perfectly with each other: equal ones are a coin flip, and 0 / 0 is never divided."""
+    assert williams(0.5, 0.5, 1.0, 10) == 0.5
+    assert williams(0.5, 0.5, 1.0, 10, one_sided=False) == 1.0

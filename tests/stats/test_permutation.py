@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from wholetext.stats import hybrids
 from wholetext.stats.clusters import cluster_ranks
 from wholetext.stats.correlation import as_rows
-from wholetext.stats.hybrids import FormedHybrids
+from wholetext.stats.hybrids import FormedHybrids, PearsonHybrids
 from wholetext.stats.measures import Measure, estimate
 from wholetext.stats.pairs_test import compare_calibrated
-from wholetext.stats.permutation import Draws, compare, compare_systems, random_swaps
+from wholetext.stats.permutation import Draws, _TauB, compare, compare_systems, random_swaps
 from wholetext.stats.soft import compare_soft
 from wholetext.stats.williams import williams, williams_test
 
@@ -228,3 +229,24 @@ def test_soft_pairwise_accuracy_under_exchange() -> None:
 def test_statistics_without_a_test_say_so() -> None:
     with pytest.raises(ValueError, match="no permutation test"):
         compare(GOLD, np.stack([ONE, TWO]), Measure("spa"))
+
+
+def test_rows_of_two_scores_count():
+    """Two judged scores are the fewest that can agree: r and tau are then 1 or -1, and undefined under a tie."""
+    gold = np.array([[1.0, 2.0, np.nan]])
+    metrics = np.array([[[1.0, 2.0, 9.0]], [[2.0, 1.0, 0.0]]])
+    none = np.zeros((1, 1, 3), dtype=bool)
+    assert PearsonHybrids(gold, metrics).differences(none, np.array([[0, 1]]))[0, 0] == pytest.approx(2.0)
+    balance_and_ties = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], dtype=np.float32)
+    value, weight = _TauB(np.array([1]), np.array([0]))(balance_and_ties, 0)
+    assert value.tolist() == [1.0, -1.0, 0.0] and weight.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_pearson_is_a_mean_over_all_rows_however_many_are_held(monkeypatch):
+    rng = np.random.default_rng(1)
+    gold, metrics = rng.random((12, 5)), rng.random((3, 12, 5))
+    swaps, pairs = rng.random((7, 12, 5)) < 0.5, np.array([[0, 1], [1, 2]])
+    whole = PearsonHybrids(gold, metrics).differences(swaps, pairs)
+    for size in ("_CELLS", "_CACHED"):
+        monkeypatch.setattr(hybrids, size, 40)
+    np.testing.assert_allclose(PearsonHybrids(gold, metrics).differences(swaps, pairs), whole, rtol=1e-12)

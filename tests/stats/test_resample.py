@@ -286,3 +286,8 @@ def test_sums_are_the_exact_ones(scale):
     draws = np.random.default_rng(resample.SEED).integers(0, 30, size=(50, 30))
     wanted = [float(sum(Fraction(totals[unit, 0]) for unit in draw)) for draw in draws]
     np.testing.assert_allclose(found, wanted, rtol=4e-16, atol=5e-324)
+
+
+def test_an_interval_of_nothing_is_nan():
+    found = interval(np.full(5, np.nan))
+    assert np.isnan([found.low, found.high, found.mean]).all()
