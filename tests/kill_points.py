@@ -9,13 +9,14 @@ part of the bytes is written. Nothing in the package knows of this.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def _forked(prepare: Callable[[], None], action: Action) -> bool:
         assert os.WEXITSTATUS(status) == 0, "the action failed by itself"
     action.check()
     action.final()
-    left = [path.name for path in action.folder.rglob(".wholetext-*")]
+    left = [path.name for path in action.folder.rglob(".wholetext-*") if path.name != ".wholetext-files.json"]
     assert not left, left
     return os.WIFSIGNALED(status)
 
@@ -207,10 +208,112 @@ def first(root: Path) -> Action:
     return Action(root / "out", lambda: wt.write_run(made, out), check, lambda: wt.open_run(out) and None)
 
 
-ACTIONS = {"score": score, "write_run": write_run, "first": first}
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file that a reader of the folder may look at."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
+            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)}  # fmt: skip
+
+
+def one_of(out: Path, older: Callable[[], Any], newer: Callable[[], Any], seen: Callable[[], Any]) -> Action:
+    """``newer`` writes over what ``older`` wrote; ``seen`` is what a reader gets of either."""
+    kept: dict[str, Any] = {}
+    for name, write in {"newer": newer, "older": older}.items():
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        write()
+        (out / "thesis.tex").write_text("mine")
+        kept[name] = seen()
+    assert kept["older"] != kept["newer"]
+
+    def check() -> None:
+        assert seen() in kept.values()
+        assert (out / "thesis.tex").read_text() == "mine"
+
+    def final() -> None:
+        assert seen() == kept["newer"]
+
+    return Action(out, newer, check, final)
+
+
+def sweep(root: Path) -> Action:
+    """The grid of a sweep and its run."""
+    import wholetext as wt
+    from wholetext.results import run_file
+
+    out = root / "out"
+    common = ["sweep", *texts(root), "--no-cache", "-q", "--overwrite", "-m", "chrf", "--out", out / "run"]
+
+    def seen() -> Any:
+        grid = json.loads(run_file(out / "run", "grid.json").read_bytes())
+        assert {cell["spec"] for cell in grid["cells"]} == set(wt.open_run(out / "run").scores)
+        return grid["cells"]
+
+    return one_of(out, lambda: cli(*common, "--window", 1), lambda: cli(*common, "--window", 2), seen)
+
+
+def report(root: Path) -> Action:
+    """A page in a run folder."""
+    out, options = root / "out", [*texts(root), "--draws", "10", "--no-cache", "-q", "-m", "chrf"]
+    cli("score", *options, "--out", root / "run")
+    target = ["--out", out / "report.html"]
+    return one_of(out, lambda: cli("report", root / "run", *target, "--title", "older"),
+                  lambda: cli("report", root / "run", *target, "--title", "newer"), lambda: files(out))
+
+
+def meta(root: Path) -> Action:
+    """meta.json and the scores beside it."""
+    from evalset_folder import make
+
+    from wholetext.meta.store import read_meta
+    from wholetext.output_folder import current
+
+    out, folder = root / "out", make(root)
+    common = ["meta", folder, "-l", "de-en", "--draws", "10", "--no-cache", "--out", out]
+
+    def seen() -> Any:
+        computed = current(out, "metric-scores/de-en/chrF-refA.seg.score", Exception)  # type: ignore[arg-type]
+        return read_meta(out)["tasks"], computed.read_bytes() if computed.is_file() else b""
+
+    return one_of(out, lambda: cli(*common, "--task", "sys:pearson", "-m", "chrf"),
+                  lambda: cli(*common, "--task", "seg:pearson", "-m", "bleu"), seen)
+
+
+def train(root: Path) -> Action:
+    """A learned metric is trained anew in its folder."""
+    import torch
+    from training_data import make, recipe
+
+    from wholetext.backends.learned.config import read_config
+    from wholetext.backends.learned.folder import verify
+    from wholetext.errors import ModelError
+    from wholetext.output_folder import finish
+    from wholetext.train.loop import train as run
+    from wholetext.train.session import Session
+
+    torch.set_num_threads(1)
+    out, data = root / "out", make(root)
+    made = {name: recipe(data, form="separate", adapter__kind="frozen", epochs=epochs, k=[1], settings__layers=[epochs])
+            for name, epochs in {"older": 1, "newer": 2}.items()}  # fmt: skip
+
+    def seen() -> Any:
+        finish(out, ModelError)
+        verify(out)
+        read_config(out)
+        return {name: data for name, data in files(out).items() if name != "README.md"}  # which has a date
+
+    def go(name: str) -> None:
+        run(made[name], Session(out, fresh=True, work=root / "work"))
+
+    action = one_of(out, lambda: go("older"), lambda: go("newer"), seen)
+    return replace(action, step=4)
+
+
+ACTIONS = {action.__name__: action for action in (score, write_run, first, sweep, report, meta, train)}
 
 
 if __name__ == "__main__":
+    for folder in ("meta", "train"):
+        sys.path.append(str(Path(__file__).parent / folder))
     for name in sys.argv[1].split(","):
         (own := Path(sys.argv[2]) / name).mkdir()
-        print(name, kill_everywhere(ACTIONS[name](own)))
+        print(name, kill_everywhere(ACTIONS[name](own)), file=sys.__stdout__)

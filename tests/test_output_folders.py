@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,31 @@ def test_a_file_of_others_under_our_name_stays(tmp_path: Path, write: Callable[[
     assert tree(tmp_path) == first and first["thesis.tex"] == "mine"
     if name.endswith("json"):
         assert json.loads(first[name])["kind"] == name.removesuffix(".json")
+
+
+def run(out: Path) -> None:
+    import wholetext as wt
+
+    doc = wt.Document("a", ("eins",), {"ref": ("one",)})
+    wt.write_run(wt.evaluate(wt.Corpus("c", ("de", "en"), (doc,)), [wt.Output("s", {"a": ("one",)})], ["chrf"],
+                             wt.Options(cache=False)), out)  # fmt: skip
+
+
+@pytest.mark.parametrize("write", [run, meta, contrast, page], ids=lambda write: write.__name__)
+def test_a_disk_that_is_full_leaves_what_was_there(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    write(tmp_path / "out")
+    before, limits = tree_of_bytes(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in (0, 20):
+        for out in ("out", "new"):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+            try:
+                with pytest.raises(WholetextError, match="larger than is allowed") as caught:
+                    write(tmp_path / out)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            assert "staged" not in str(caught.value) and caught.value.next
+    assert tree_of_bytes(tmp_path) == before
+
+
+def tree_of_bytes(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

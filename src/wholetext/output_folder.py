@@ -78,6 +78,9 @@ def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> It
             yield staged
             if trial is None:
                 _commit(folder, staged, kind)
+        except WholetextError as fault:
+            fault.where = fault.where.replace(f"/{staged.name}", "")  # the place that was asked for
+            raise
         finally:
             if not _is_committed(folder, staged):
                 shutil.rmtree(staged, ignore_errors=True)
