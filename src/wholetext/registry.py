@@ -222,7 +222,8 @@ def _default(field: dataclasses.Field[typing.Any]) -> Value:
 
 def _number(value: Value) -> Value:
     """A choice such as "1" as a number, which needs no quotes and reads back as the same choice."""
-    return int(value) if isinstance(value, str) and value.isdecimal() and str(int(value)) == value else value
+    digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19
+    return int(str(value)) if digits and str(int(str(value))) == value else value
 
 
 def arguments(made: object) -> dict[str, Value]:

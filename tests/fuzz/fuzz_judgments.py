@@ -137,6 +137,24 @@ def read_aspects(folder: Path, rng: random.Random) -> object:
     return [found.judgments(aspect, group) for group in found.groups for aspect in found.aspects(group)]
 
 
+def make_preferences(folder: Path, rng: random.Random) -> None:
+    names = ("source", "target", "text1", "text2", "text1_tag", "text2_tag")
+    dump(
+        folder / "p.jsonl",
+        [{**{name: sentence(rng) for name in names}, "choice": rng.choice(["text1", "tie"])} for _ in range(3)],
+        lines=True,
+    )
+    rows = [f"{i},j,a,{rng.randint(-1, 5)},b,{rng.randint(1, 5)}" for i in range(3)]
+    header = "segmentId,judgeId,system1Id,system1rank,system2Id,system2rank"
+    (folder / "r.csv").write_text("\n".join([header, *rows]) + "\n")
+
+
+def read_preferences(folder: Path, rng: random.Random) -> object:
+    from wholetext.meta.preferences import read_preferences, read_rankings
+
+    return each([lambda: read_preferences(folder / "p.jsonl"), lambda: read_rankings(folder / "r.csv")])
+
+
 def make_scores(folder: Path, rng: random.Random) -> None:
     write(
         folder / "x.seg.score", [[s, rng.choice(["None", str(rng.random()), "1e-3"])] for s in "ab" for _ in range(3)]

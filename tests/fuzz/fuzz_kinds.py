@@ -22,6 +22,7 @@ from fuzz_judgments import (
     make_contrast,
     make_given,
     make_mqm,
+    make_preferences,
     make_ratings,
     make_scores,
     read_annotations,
@@ -29,6 +30,7 @@ from fuzz_judgments import (
     read_contrast,
     read_given,
     read_mqm,
+    read_preferences,
     read_ratings,
     read_scores,
     write,
@@ -365,4 +367,5 @@ KINDS: dict[str, tuple[Make, Read]] = {
     "values": (make_values, read_values),
     "run": (make_run, read_run),
     "study": (make_study, read_study),
+    "preferences": (make_preferences, read_preferences),
 }

@@ -8,14 +8,15 @@ preference.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io.text import FilePath, at, opened
+from wholetext.parsing import integer, read_json
 from wholetext.types import FloatArray
 
 
@@ -42,7 +43,7 @@ def read_rankings(path: FilePath) -> list[Preference]:
 
     A rank of -1 is an output that was not ranked.
     """
-    with opened(path) as file:
+    with opened(path) as file, _csv(file.name):
         rows = csv.DictReader(file.lines())
         names = rows.fieldnames or []
         count = sum(name.startswith("system") and name.endswith("Id") for name in names)
@@ -52,13 +53,22 @@ def read_rankings(path: FilePath) -> list[Preference]:
                              next="its columns are segmentId, judgeId, system1Id, system1rank, system2Id …")
         found: list[Preference] = []
         for number, row in enumerate(rows, 2):
-            try:
-                ranks = [(row[f"system{i}Id"], int(row[f"system{i}rank"])) for i in range(1, count + 1)]
-            except (KeyError, TypeError, ValueError):
-                raise InputError("a rank is missing or is not a number", where=at(file.name, number)) from None
+            places = [(row.get(f"system{i}Id"), row.get(f"system{i}rank")) for i in range(1, count + 1)]
+            where = at(file.name, number)
+            if any(not isinstance(each, str) for place in places for each in place) or row[item] is None:
+                raise InputError("a rank or a name is missing", where=where)
+            ranks = [(str(system), integer(str(rank), what="a rank", where=where)) for system, rank in places]
             kept = [(system, rank) for system, rank in ranks if rank >= 0]
             found += preferences_of_ranking(row[item], kept, row.get("judgeId") or "")
         return found
+
+
+@contextmanager
+def _csv(name: str) -> Iterator[None]:
+    try:
+        yield
+    except csv.Error as fault:  # a cell of more than 128 KB
+        raise InputError(f"this CSV cannot be read ({fault})", where=name) from None
 
 
 @dataclass(frozen=True)
@@ -82,10 +92,10 @@ def read_preferences(path: FilePath) -> list[PreferenceItem]:
         for number, line in enumerate(file.lines(), 1):
             if not line.strip():
                 continue
+            row = read_json(line, where=at(file.name, number), next=f"a line has {', '.join(needed)}")
             try:
-                row = json.loads(line)
                 missing = [name for name in needed if not isinstance(row[name], str)]
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
+            except (KeyError, TypeError, IndexError) as error:
                 raise InputError(f"this is no preference ({type(error).__name__}: {error})",
                                  where=at(file.name, number), next=f"a line has {', '.join(needed)}") from None
             if missing or row["choice"] not in ("text1", "text2", "tie"):
