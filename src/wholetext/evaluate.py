@@ -175,14 +175,16 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
             refuse_losses(work)
     salt = salt_of(works[0])
     total, done = sum(map(len, corpus.docs)), 0
-    parts, begin = [_Part() for _ in works for _ in outputs], 0
+    parts, begin, probe = [_Part() for _ in works for _ in outputs], 0, _ContextProbe(works)
     for docs in _blocks(corpus.docs, max(1, options.block // len(parts))):
         requests, owner = _ask(works, docs, (begin, parts), options.only)
         begin += len(docs)
         done += sum(map(len, docs))
         if not requests:
             continue
+        probe.add(requests, owner)
         measured = engine.measure(metric, requests, salt)
+        probe.learn(measured.stats)
         for index, part in enumerate(parts):
             mine = np.flatnonzero(owner == index)
             if len(mine):
@@ -196,27 +198,41 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
     scores: dict[str, dict[str, Scores]] = {}
     for work in works:
         own = (note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # the spec is named before
-        stated = (*own, *([BLIND] if _blind(work, salt) else []))
+        stated = (*own, *([BLIND] if work.scorer.spec in probe.blind else []))
         scores[work.scorer.spec] = {
             one.system: _scores(work, one, next(found), (mark, stated), options.only) for one in outputs}
     engine.survey = None
     return scores
 
 
-def _blind(work: Job, salt: str) -> bool:
-    """Whether a metric under ``context`` scores a segment the same without it: tried on one, where that is cheap."""
-    if not isinstance(work.scorer.view, Context) or work.metric.fits([], work.engine) is not None:
-        return False  # metrics that have a model read context through it
-    for doc in work.corpus.docs:
-        for request in work.cut(doc, work.outputs[0])[1]:
-            if any(view.before or view.after for view in (*request.hyp, *request.refs)):
-                alone = Request(tuple(map(_alone, request.hyp)), request.src and _alone(request.src),
-                                tuple(map(_alone, request.refs)))
-                counts = work.engine.counts.copy()
-                stats = work.engine.measure(work.metric, [request, alone], salt).stats
-                work.engine.counts = counts  # what was tried is no part of the run
-                return bool(np.array_equal(*stats))
-    return False
+class _ContextProbe:
+    """Which views show a metric context that it does not read: one segment each is measured without it as well."""
+
+    def __init__(self, works: Sequence[Job]) -> None:
+        self.open = [(at, work) for at, work in enumerate(works)  # metrics that have a model read context through it
+                     if isinstance(work.scorer.view, Context) and work.metric.fits([], work.engine) is None]
+        self.tried: list[tuple[str, int, int]] = []  # spec, where the segment is measured with and without context
+        self.blind: set[str] = set()
+
+    def add(self, requests: list[Request], owner: IntArray) -> None:
+        """Add the segments without context to the requests of a block."""
+        for at, work in list(self.open):
+            mine = np.flatnonzero(owner == at * len(work.outputs)).tolist()
+            shown = next((i for i in mine if any(view.before or view.after for view in _views(requests[i]))), None)
+            if shown is not None:
+                one = requests[shown]
+                requests.append(Request(tuple(map(_alone, one.hyp)), one.src and _alone(one.src),
+                                        tuple(map(_alone, one.refs))))
+                self.tried.append((work.scorer.spec, shown, len(requests) - 1))
+                self.open.remove((at, work))
+
+    def learn(self, stats: FloatArray) -> None:
+        self.blind |= {spec for spec, shown, alone in self.tried if np.array_equal(stats[shown], stats[alone])}
+        self.tried.clear()
+
+
+def _views(request: Request) -> tuple[View, ...]:
+    return (*request.hyp, *request.refs, *((request.src,) if request.src else ()))
 
 
 def _alone(view: View) -> View:
