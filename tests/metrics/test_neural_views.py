@@ -74,14 +74,14 @@ def test_scores_do_not_depend_on_batches_order_or_threads(prev: int, tiny: Path)
         wanted = metric.reduce_rows(metric.measure(asked, Engine(batch_tokens=1)))
         for budget in (200, 4000):
             found = metric.reduce_rows(metric.measure(asked[::-1], Engine(batch_tokens=budget)))[::-1]
-            np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=0, err_msg=str(metric))
+            np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=1e-6, err_msg=str(metric))
         threads = torch.get_num_threads()
         torch.set_num_threads(3 - min(2, threads))
         try:
             found = metric.reduce_rows(metric.measure(asked, Engine()))
         finally:
             torch.set_num_threads(threads)
-        np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=0, err_msg=str(metric))
+        np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=1e-6, err_msg=str(metric))
 
 
 @pytest.mark.slow
