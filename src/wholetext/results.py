@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,16 @@ def _read_metric(
         details = check_details(_json(files.read(f"details{i}.json"), place), lengths, place)
         found = {system: replace(found[system], details=tuple(some)) for system, some in zip(found, details)}
     return found
+
+
+@contextmanager
+def damaged_details(scores: Scores) -> Iterator[None]:
+    """Details are of the metric's own shape, so only those who use them can tell that they are damaged."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:
+        raise RunError(f"the details of {scores.metric} for {scores.system} are damaged "
+                       f"({type(fault).__name__}: {fault})", next=AGAIN) from None
 
 
 def _texts(results: Results) -> Iterator[dict[str, Any]]:

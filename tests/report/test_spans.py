@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_material import rows_of, scores_of
 
+from wholetext.errors import RunError
 from wholetext.report.spans import Texts, marks_of, utf16
 from wholetext.types import Corpus, Document, Output, mean_stats
 
@@ -42,6 +43,15 @@ def test_details_of_other_kinds_are_left_alone() -> None:
     hyp = ("One", "two")
     scores = single("bertscore", hyp, [{"reason": "none"}, None], False)
     assert not marks_of(scores, 0, Texts(hyp))
+
+
+@pytest.mark.parametrize("details", [
+    {"spans": [{}]}, {"spans": [1]}, {"spans": [{"start": "x", "end": 1}]}, {"cut": {"hyp": "x"}}, {"blonde": {}},
+    {"blonde": {"hyp": [[0]], "refs": []}}, {"blonde": {"hyp": [[0, 0, 1, {}, {}, 1]], "refs": []}},
+])  # fmt: skip
+def test_damaged_details_are_an_error(details: dict) -> None:  # type: ignore[type-arg]
+    with pytest.raises(RunError, match="the details of whole:bertscore for s are damaged"):
+        marks_of(single("whole:bertscore", ("One",), [details], True), 0, Texts(("One",)))
 
 
 def test_what_the_model_did_not_see_comes_from_the_tokenizer(oracle) -> None:  # type: ignore[no-untyped-def]

@@ -93,6 +93,7 @@ class Explained:
     ) -> None:
         from wholetext.metrics.blonde_spans import compared
         from wholetext.registry import scorer
+        from wholetext.results import damaged_details
 
         self.results, self.spec = results, scorer(metric or _first(results)).spec
         self.computed = self.spec not in results.scores  # now, not read from the run
@@ -109,7 +110,8 @@ class Explained:
         output = next(one for one in results.outputs if one.system == self.system)
         texts = output.docs[self.doc], results.corpus.docs[place].refs[self.ref]
         details = self._details()
-        self.segments: tuple[Compared, ...] = compared(details, *texts, which=refs.index(self.ref))
+        with damaged_details(self.scores):
+            self.segments: tuple[Compared, ...] = compared(details, *texts, which=refs.index(self.ref))
         self.reason: str = next((detail["reason"] for _, detail in details if "reason" in detail), "")
         self.reasons: Reasons = self._reasons()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from wholetext.results import damaged_details
 from wholetext.types import Scores
 from wholetext.views import glue_for
 
@@ -50,6 +51,12 @@ def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
     marks = Marks()
     if not scores.details:
         return marks
+    with damaged_details(scores):
+        _read_marks(marks, scores, doc, texts)
+    return marks
+
+
+def _read_marks(marks: Marks, scores: Scores, doc: int, texts: Texts) -> None:
     rows = scores.rows.of(doc)
     for row in range(rows.start, rows.stop):
         facts, start = scores.details[row], int(scores.rows.start[row])
@@ -59,7 +66,6 @@ def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
             marks.errors += _errors(facts.get("spans"), (start, stop), texts)
             marks.cuts += _cuts(facts.get("cut"), (start, stop), texts)
     marks.units, marks.errors, marks.cuts = (_distinct(each) for each in (marks.units, marks.errors, marks.cuts))
-    return marks
 
 
 def _units(found: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
