@@ -22,6 +22,8 @@ PUBLISHED = {
 }  # what docs/notes.md names instead of the small models
 EMPTY = ("", *WORSE[1:], *WORSE)
 THAI = ("แมวนอนหลับอยู่", "มันเหนื่อย", "หมาเข้ามา", "มันเห่าเสียงดัง", "แล้วมันก็ไป") * 2
+LONG = tuple(f"It was not the first time that they had heard of the number {n}." for n in range(10))
+MANY = tuple(f"The number {n * n} is said {'again and ' * (n * 7 % 11)}once." for n in range(24))
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,22 @@ CASES = (
          "-m bertscore@{bert} --dtype bf16 --device cpu", where="backends/low_precision.py", needs=TORCH),
     Case("b: no text in 1 segment", "an output looks broken (docs/degenerate.md has the kinds)", "-m chrf",
          files={"b.txt": EMPTY}, where="text/degenerate.py"),
+    Case("a and b are the same text under 2 names", "an output is given twice", "-m chrf",
+         files={"a.txt": WORSE * 2, "b.txt": WORSE * 2}, where="text/input_checks.py"),
+    Case("a is the reference ref itself", "an output is a reference under another name", "-m chrf",
+         files={"a.txt": WORSE * 2, "ref.txt": WORSE * 2}, where="text/input_checks.py"),
+    Case("references and outputs are written in Thai, not Latin, but the pair is de-en",
+         "a language is not that of `-l`", "-m chrf",
+         files={"a.txt": THAI, "b.txt": THAI[::-1], "ref.txt": THAI}, where="text/input_checks.py"),
+    Case("source and target look swapped: the source is written in Thai, not Latin", "the pair is the wrong way round",
+         "-m chrf", files={"src.txt": THAI, **dict.fromkeys(("a.txt", "b.txt", "ref.txt"), LONG)}, langs="en-th",
+         where="text/input_checks.py"),
+    Case("is written in Thai, and no language pair is given", "a language that decides how text is joined is not given",
+         "-m chrf", files={"a.txt": THAI, "b.txt": THAI[::-1], "ref.txt": THAI}, langs="",
+         where="text/input_checks.py"),
+    Case("b: the segments look reversed", "an output stands in another order (or shifted, or is of other texts)",
+         "-m chrf", files={"src.txt": MANY, "a.txt": MANY, "b.txt": MANY[::-1], "ref.txt": MANY,
+                           "docs.txt": ("one",) * 24}, where="text/order.py"),
     Case("2 documents only: with fewer than 20 the intervals are too narrow", "there are few documents", "-m chrf",
          where="stats/power.py"),
     Case("segments were resampled as if they were independent", "the test draws segments of several documents",
