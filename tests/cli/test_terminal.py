@@ -80,7 +80,7 @@ def test_score_and_compare(corpus: Path, format: str, tmp_path: Path, capsys: py
     ["sweep", "CORPUS", "-m", "slide:chrf", "--size", "1,2", "--draws", "20", "-f", "tsv"],
     ["score", "CORPUS", "-m", "chrf\x1b[2J"], ["score", "no\x1b[2J\u202efile.txt", "-m", "chrf"],
     ["show", "ch\x1b[2Jrf"], ["models", "show", "no\x1b[2Jmodel"],
-    ["explain", "CORPUS", "-l", "de-en", "--system", EVIL],
+    pytest.param(["explain", "CORPUS", "-l", "de-en", "--system", EVIL], marks=pytest.mark.slow),
     ["score", "-t", "CORPUS", f"{EVIL}=CORPUS", "-m", "chrf"], ["report", "no\x1b[2Jrun"], ["\x1b[2Jverb"],
 ])
 def test_every_verb(words: list[str], corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,7 +144,8 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
 
 def _numbers(text: bytes, path: Path, line: int, dims: int | None) -> NDArray[np.float32]:
     try:
-        row = np.array(text.split(), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            row = np.array(text.split(), dtype=np.float32)
     except ValueError:
         row = None
     if row is None or b"_" in text:
