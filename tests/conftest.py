@@ -16,6 +16,10 @@ hypothesis.settings.register_profile("wholetext", deadline=None)  # clocks on sh
 hypothesis.settings.load_profile("wholetext")
 
 ROOT = Path(__file__).resolve().parent.parent
+LONGEST = frozenset((
+    "test_wt_mini.py", "test_demo_corpus.py", "test_resume.py", "test_fuzz_inputs.py", "test_engine.py",
+    "test_neural_views.py", "test_blonde.py", "test_figures.py", "test_discourse_edges.py",
+))  # fmt: skip
 
 
 def data_folder() -> Path | None:
@@ -56,6 +60,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
         with contextlib.suppress(ModelError):  # the tests that need it say so
             low_precision.check("bf16", "cpu")  # sets ONEDNN_MAX_CPU_ISA where needed, which workers inherit
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, so that no worker ends up alone with them; the order within a file stays."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(autouse=True, scope="session")
