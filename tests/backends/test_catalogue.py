@@ -156,3 +156,9 @@ def test_hyper_parameters_are_read(tmp_path: Path) -> None:
     told = (tmp_path / "hparams.yaml").read_text()
     (tmp_path / "hparams.yaml").write_text(f"pretrained_model: x\n{told}")
     assert "attention" in bad(tmp_path)["hparams.yaml"]
+
+
+@pytest.mark.parametrize("name", ["~nouser/x", "../nix", "x\0y", "a/b/c"])
+def test_paths_that_are_not_there(name: str) -> None:
+    with pytest.raises(ModelError, match="there is no such model folder"):
+        catalogue.present(name)

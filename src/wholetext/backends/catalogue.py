@@ -68,7 +68,7 @@ def present(name: str, revision: str = "") -> hub.Located | None:
         return hub.locate(name, revision)
     if name in hub.EMBEDDED:
         return hub.locate(name, revision) if hub.embedded(name) else None
-    if hub.folder_of(name):
+    if hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter is an error that says so
         return hub.locate(name, revision)
     try:
         return hub.cached(name, revision)

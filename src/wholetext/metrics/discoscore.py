@@ -19,6 +19,7 @@ from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError
 from wholetext.metrics.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
 from wholetext.metrics.sentence_graph import Match, refine, similarity
+from wholetext.metrics.token_metric import english_only
 from wholetext.text.grids import Grid, Matching, Weighting, grid, mentions
 from wholetext.text.readings import Reading, WordsFrom
 from wholetext.text.vectors import StaticVectors
@@ -44,6 +45,9 @@ class EncodedMetric(FocusMetric):
     def facts(self) -> Mapping[str, str]:
         found = locate(self.model, self.revision, patterns=FILES)
         return {**super().facts(), "model": found.id, **vector_facts(self.focus, self.vectors)}
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        return (*super().notes(langs), *english_only(self.model, langs[1]))
 
     def encoder(self, run: Run) -> WordEncoder:
         key = ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype)
