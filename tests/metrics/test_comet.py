@@ -100,7 +100,7 @@ def test_context_gives_way_first(name: str, tiny: Path, request: pytest.FixtureR
     for pair, variants in POLICY[name]["expected"].items():
         asked = cut(TEXTS[pair], prev=2, hyp="own" if "qe" in name else "ref")
         for variant, wanted in variants.items():
-            limit = int(variant[5:]) if variant.startswith("limit") else 0
+            limit = int(variant[5:]) if variant.startswith("limit") else None
             metric = Comet(model, limit=limit, pool_special_tokens=variant != "pool_special_tokens_false")
             close(scores(metric, asked), wanted["scores"])
             engine = Engine()
