@@ -111,6 +111,8 @@ CASES = (
     Case("bf16 runs with ONEDNN_MAX_CPU_ISA=AVX2, which was set for this process",
          "the processor announces instructions that end the process (docs/models.md)",
          "-m bertscore@{bert} --dtype bf16 --device cpu", where="backends/low_precision.py", needs=TORCH),
+    Case("b is the reference ref itself", "an output equals a reference (one of the checks of the input)", "-m chrf",
+         files={"b.txt": TEXT * 2}, where="text/input_checks.py"),
     Case("b: no text in 1 segment", "an output looks broken (docs/degenerate.md has the kinds)", "-m chrf",
          files={"b.txt": EMPTY}, where="text/degenerate.py"),
     Case("a and b are the same text under 2 names", "an output is given twice", "-m chrf",
