@@ -205,7 +205,7 @@ def first(root: Path) -> Action:
         except wt.WholetextError as fault:
             assert "no such folder" in str(fault) or "run.json is missing" in str(fault), fault
 
-    return Action(root / "out", lambda: wt.write_run(made, out), check, lambda: wt.open_run(out) and None)
+    return Action(root / "out", lambda: wt.write_run(made, out), check, lambda: wt.open_run(out) and None, step=4)
 
 
 def files(folder: Path) -> dict[str, bytes]:

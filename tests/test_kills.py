@@ -23,7 +23,8 @@ def killed(actions: str, folder: Path) -> dict[str, int]:
 
 
 def test_a_killed_writer_leaves_a_whole_run(tmp_path: Path) -> None:
-    assert min(killed("write_run,first", tmp_path).values()) > 25
+    found = killed("write_run,first", tmp_path)
+    assert found["write_run"] > 25 and found["first"] > 5
 
 
 @pytest.mark.slow
