@@ -1,8 +1,8 @@
 """Writes constraints-hashes.txt: every package of the test environment, pinned, with the hashes of its files on PyPI.
 
 Run it in the environment that the tests pass in. `pip install --require-hashes -r constraints-hashes.txt` then installs
-exactly these files. torch is special: the CPU build has a version of its own (2.13.0+cpu) and is not on PyPI, so the
-hash of the wheel that was tested is added to PyPI's, given with --wheel; a file that is neither is refused by pip.
+exactly these files. torch is special: the CPU build has a version of its own (2.13.0+cpu) and is not on PyPI, so on this
+platform the wheel that was tested is locked, given with --wheel; other platforms get PyPI's.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+LEFT_OUT = {"mutants"}  # a tool of its own, which `make test` does not install
 INDEX = "https://pypi.org/simple/{name}/"
 
 
@@ -31,13 +32,20 @@ def main() -> None:
              "#   pip install --require-hashes -r constraints-hashes.txt && pip install --no-deps -e ."]  # fmt: skip
     for name, version in sorted(resolved().items()):
         public = version.partition("+")[0]
-        hashes = sorted({*on_index(name, public), *wheels.get(name, ())})
-        if version != public:
-            lines.append(f"# tested with {name} {version}, whose hash is among these" if wheels.get(name) else
-                         f"# tested with {name} {version}, which is not on PyPI: its hash is missing here")  # fmt: skip
-        lines.append(" \\\n".join([f"{name}=={public}", *(f"    --hash=sha256:{each}" for each in hashes)]))
+        if version == public:
+            lines.append(entry(name, public, "", on_index(name, public)))
+            continue
+        # pip prefers files whose hash the index states, so PyPI's build must not be among the choices on this platform
+        here = f'sys_platform == "{sys.platform}"'
+        lines.append(f"# not on PyPI: the wheel that was tested, Python {sys.version_info.major}.{sys.version_info.minor}")
+        lines.append(entry(name, version, f" ; {here}", wheels[name]))
+        lines.append(entry(name, public, f" ; {here.replace('==', '!=')}", on_index(name, public)))
     (ROOT / "constraints-hashes.txt").write_text("\n".join(lines) + "\n", "utf-8")
     print(f"{len(resolved())} packages")
+
+
+def entry(name: str, version: str, marker: str, hashes: list[str]) -> str:
+    return " \\\n".join([f"{name}=={version}{marker}", *(f"    --hash=sha256:{each}" for each in sorted({*hashes}))])
 
 
 def canonical(name: str) -> str:
@@ -49,7 +57,8 @@ def asked() -> list[str]:
     from wholetext.parsing import read_toml
 
     project = read_toml((ROOT / "pyproject.toml").read_bytes())["project"]
-    return [*project["dependencies"], *(need for extra in project["optional-dependencies"].values() for need in extra)]
+    return [*project["dependencies"], *(need for extra, needs in project["optional-dependencies"].items()
+                                        if extra not in LEFT_OUT for need in needs)]
 
 
 def resolved() -> dict[str, str]:
