@@ -1,8 +1,8 @@
 """Writes constraints-hashes.txt: every package of the test environment, pinned, with the hashes of its files on PyPI.
 
 Run it in the environment that the tests pass in. `pip install --require-hashes -r constraints-hashes.txt` then installs
-exactly these files. torch is special: the CPU build has a version of its own (2.13.0+cpu) and is not on PyPI, so on this
-platform the wheel that was tested is locked, given with --wheel; other platforms get PyPI's.
+exactly these files. torch is special: the CPU build has a version of its own (2.13.0+cpu) and is not on PyPI, so on
+this platform the wheel that was tested is locked, given with --wheel; other platforms get PyPI's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
             continue
         # pip prefers files whose hash the index states, so PyPI's build must not be among the choices on this platform
         here = f'sys_platform == "{sys.platform}"'
-        lines.append(f"# not on PyPI: the wheel that was tested, Python {sys.version_info.major}.{sys.version_info.minor}")
+        lines.append("# not on PyPI: the wheel that was tested")
         lines.append(entry(name, version, f" ; {here}", wheels[name]))
         lines.append(entry(name, public, f" ; {here.replace('==', '!=')}", on_index(name, public)))
     (ROOT / "constraints-hashes.txt").write_text("\n".join(lines) + "\n", "utf-8")
