@@ -17,10 +17,10 @@ def outcomes(seeds: range, score_every: int) -> Counter[str]:
 
 
 def test_broken_files() -> None:
-    counted = outcomes(range(1500), score_every=30)
-    assert counted["read"] > 200 and counted["refused"] > 800  # the cases are neither all hopeless nor all harmless
+    counted = outcomes(range(500), score_every=30)
+    assert counted["read"] > 60 and counted["refused"] > 250  # the cases are neither all hopeless nor all harmless
 
 
 @pytest.mark.slow
 def test_twenty_thousand_broken_files() -> None:
-    assert sum(outcomes(range(1500, 21_500), score_every=4).values()) == 20_000
+    assert sum(outcomes(range(500, 20_500), score_every=4).values()) == 20_000

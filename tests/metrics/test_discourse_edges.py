@@ -51,10 +51,12 @@ def test_odd_texts_get_a_number_or_nan(model: str) -> None:
 def test_reasons_are_given(model: str) -> None:
     run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
     Rc().measure([request("the saw"), request(""), request("n1")], run)
-    assert [run._details.get(i) for i in range(3)] == [{"reason": "no noun"}, {"reason": "no word"}, None]
+    assert [run._details.get(i, {}).get("reason") for i in range(3)] == ["no noun", "no word", None]
+    assert [run._details.get(i, {}).get("notes") for i in range(3)] == [["texts without a noun score 0"]] * 2 + [None]
     run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
     DsSent(model=model).measure([request("", ""), request("n1 .", "")], run)
-    assert run._details == {0: {"reason": "neither text has a word"}, 1: {"reason": "one of the two texts has no word"}}
+    reasons = ["neither text has a word", "one of the two texts has no word"]
+    assert run._details == {i: {"reason": reason, "notes": [reason]} for i, reason in enumerate(reasons)}
 
 
 def test_fifty_thousand_tokens(model: str) -> None:

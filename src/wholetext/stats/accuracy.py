@@ -91,6 +91,7 @@ class _Drawn:
         observed = values.sum(axis=1)
         self.first, self.second = pair_positions(len(values))
         self.gap = observed[self.first] - observed[self.second]  # (pairs,)
+        self._values = values
         # rounding must not decide between a null difference and an equal observed one
         self.slack = 1e-12 * np.abs(values).sum(axis=1).max(initial=0.0) if dtype is np.float64 else 0.0
 
@@ -101,8 +102,9 @@ class _Drawn:
 
     @property
     def tied(self) -> BoolArray:
-        """(pairs,) whether the two totals are equal."""
-        return np.asarray(np.abs(self.gap) <= self.slack)
+        """(pairs,) whether two systems have the same score on every segment."""
+        same = [np.array_equal(self._values[i], self._values[j]) for i, j in zip(self.first, self.second)]
+        return np.array(same, dtype=bool)
 
     def halved(self, pairs: BoolArray) -> FloatArray:
         """p of these pairs with draws equal to the observed difference counting half: p of the reverse is 1 - p."""
@@ -127,8 +129,9 @@ def soft_accuracy(
     """(systems, segments) twice → soft pairwise accuracy, pairs of systems, and the chance level.
 
     1 - mean |p_gold - p_metric| over pairs of systems. A metric that knows nothing has uniform p: E|p - U| = p² - p +
-    1/2. Where gold or the metric ties two systems, draws equal to the observed difference count half, so that a tie is
-    p = 1/2 whichever system comes first; the reference implementation gives 1 to the one that happens to be first.
+    1/2. Where gold or the metric gives two systems the same score on every segment, draws equal to the observed
+    difference count half, so that the tie is p = 1/2 whichever system comes first; the reference implementation gives
+    1 to the one that happens to be first.
     """
     kept = judged_everywhere(gold, metric)
     masks = soft_masks(int(kept.sum()), draws, seed)
