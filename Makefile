@@ -2,6 +2,8 @@
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
+# Tests start many interpreters: compiled modules are kept, whatever the environment says.
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
 .PHONY: help demo test test-browser test-all test-cpus test-mutants fuzz lint bench bench-blonde bench-meta bench-neural docs clean
@@ -24,7 +26,7 @@ demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, writ
 	$(BIN)/wholetext demo --out demo-run
 
 test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n 2 --dist worksteal -rs
+	$(PYTEST) -m "not slow and not browser" -n 2 --dist worksteal -rs
 
 test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time
 	$(BIN)/python -m pytest -m browser -rs
@@ -35,7 +37,7 @@ fuzz: $(VENV)/test.ready  ## damaged inputs of every kind (FUZZ=100000 of them):
 	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz_run.py 0 $(FUZZ)
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST) -n 2 --dist worksteal
 
 test-cpus: $(VENV)/test.ready  ## the default tests under every instruction set of this processor (3 minutes each)
 	$(BIN)/python tools/test_cpus.py

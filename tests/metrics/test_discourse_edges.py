@@ -59,6 +59,7 @@ def test_reasons_are_given(model: str) -> None:
     assert run._details == {i: {"reason": reason, "notes": [reason]} for i, reason in enumerate(reasons)}
 
 
+@pytest.mark.slow
 def test_fifty_thousand_tokens(model: str) -> None:
     rng = np.random.default_rng(0)
     words = ["china", "people", "press", "year", "the", "with", "said", "."]  # one word piece each

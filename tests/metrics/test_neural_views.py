@@ -66,7 +66,7 @@ def every(tiny: Path) -> list[Metric]:
     return [*comets, BertScore(BERT, layer=3), Sbert(BERT), Mover(BERT, layer=3)]
 
 
-@pytest.mark.parametrize("prev", [0, 2])
+@pytest.mark.parametrize("prev", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_scores_do_not_depend_on_batches_order_or_threads(prev: int, tiny: Path) -> None:
     asked = cut(TEXTS["zh-en"], prev)[:16]
     for metric in every(tiny):
