@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from wholetext.errors import SpecError
 from wholetext.metrics.discoscore import DsFocus, DsSent, FocusVectors, focus_distance, focus_vectors
-from wholetext.metrics.sentence_graph import earth_movers_distance, graph_vector, refine, similarity
+from wholetext.metrics.sentence_graph import graph_vector, refine, similarity
 from wholetext.text.grids import entities, grid, mentions
 from wholetext.text.vectors import StaticVectors
 from wholetext.types import Metric
@@ -218,14 +218,6 @@ def test_focus_distance(seed: int, n: int, m: int) -> None:
     assert (recall, precision) == pytest.approx(tuple(focus_distance(other, one)))
     assert tuple(focus_distance(one, one)) == (0.0, 0.0)
     assert precision >= 0 and recall >= 0
-
-
-def test_earth_movers_distance_by_hand() -> None:
-    axes = np.eye(3)
-    assert earth_movers_distance(axes[:1], axes[:2]) == pytest.approx(math.sqrt(2) / 2)
-    # 3 rows onto 2: a third of the mass stays on each shared row, the rest moves √2
-    assert earth_movers_distance(axes, axes[:2]) == pytest.approx(math.sqrt(2) / 3)
-    assert earth_movers_distance(axes, axes[::-1]) == 0.0
 
 
 def test_refine_and_graph_vector() -> None:

@@ -14,7 +14,7 @@ from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
 from wholetext.evaluate import Options, evaluate
 from wholetext.metrics.bertscore import BertScore
 from wholetext.metrics.comet import Comet
-from wholetext.metrics.mover import Mover, transport
+from wholetext.metrics.mover import Mover
 from wholetext.metrics.sbert import Sbert
 from wholetext.plan import make_plan
 from wholetext.registry import scorer
@@ -221,10 +221,7 @@ def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
         scorer("bertscore").metric.resolve(("", ""))
 
 
-def test_transport_is_the_cheapest_plan() -> None:
-    cost = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
-    assert transport(cost, np.full(3, 1 / 3), np.full(2, 1 / 2)) == pytest.approx(1 / 6)
-    assert transport(cost[:2], np.full(2, 0.5), np.full(2, 0.5)) == 0.0
+def test_equal_texts_need_no_transport() -> None:
     metric = Mover(BERT, layer=2).resolve(("en", "de"))
     same = [Request((view,), None, (view,)) for view in (View(("The same words.",), (0, 1)),)]
     assert metric.reduce_rows(metric.measure(same, Engine()))[0, 0] == pytest.approx(1.0, abs=1e-6)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io.segments import alike, comparable
+from wholetext.languages import pair_of
 from wholetext.types import Corpus, Output
 
 Langs = str | tuple[str, str] | None
@@ -49,15 +49,11 @@ def pair(langs: Langs) -> tuple[str, str]:
         return ("", "")
     if isinstance(langs, tuple) and len(langs) == 2:
         return langs
-    src, _, target = (code.strip() for code in (langs if isinstance(langs, str) else "").partition("-"))
-    if not src or not target:
-        raise InputError(f"a language pair is written like de-en, not {langs!r}", next="say it with -l or langs=")
-    return (src, target)
-
-
-def same_language(wanted: str, found: str) -> bool:
-    """Whether a code that was found is the one wanted, or a regional form of it: ``de`` finds ``de_DE``."""
-    return found == wanted or re.split("[-_]", found)[0] == wanted
+    try:
+        return pair_of(langs if isinstance(langs, str) else "")
+    except ValueError:
+        raise InputError(f"a language pair is written like de-en, not {langs!r}", next="say it with -l or langs="
+                         ) from None
 
 
 def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] = (), where: str = "") -> Loaded:

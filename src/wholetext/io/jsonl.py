@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import TextIO
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io.assembly import Langs, Loaded, assemble, pair, same_language
+from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.json_record import Parser, Record, Text
 from wholetext.io.records import Table
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
+from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Output
 
 REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` lined up its output

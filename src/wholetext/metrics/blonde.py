@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, SpecError, did_you_mean
+from wholetext.languages import code_of
 from wholetext.metrics.blonde_counts import CATEGORIES, DISCOURSE, NGRAMS, Columns
 from wholetext.metrics.blonde_scores import Recipe, Smoothing
 from wholetext.metrics.blonde_units import Lines, Reader
@@ -63,7 +64,7 @@ class Blonde(Metric):
     def resolve(self, langs: tuple[str, str]) -> Blonde:
         if self.table != "auto":
             return self
-        lang = langs[1].lower().replace("_", "-").split("-")[0]
+        lang = code_of(langs[1])
         made = replace(self, table=lang or "en")
         object.__setattr__(made, "assumed", not lang)
         return made

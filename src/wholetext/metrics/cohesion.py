@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from wholetext.languages import code_of
 from wholetext.metrics.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
 from wholetext.text import wordnet
 from wholetext.text.grids import Grid, Weighting, adjacency_blocks, clusters, grid
@@ -124,7 +125,7 @@ class Lc(CohesionMetric):
             return made
         if made.definition == "disco":
             return replace(made, items="lemma")
-        english = made.lang.lower()[:2] == "en"
+        english = code_of(made.lang) == "en"
         fallback: Items = "vectors" if made.vectors != EMBEDDED or (english and available()) else "lemma"
         return replace(made, items="wordnet" if english and wordnet.version() else fallback)
 

@@ -15,7 +15,7 @@ from wholetext.backends.learned.forms import checked_config
 from wholetext.backends.learned.model import Learned as Model
 from wholetext.backends.learned.model import open_learned
 from wholetext.errors import MetricError
-from wholetext.languages import language
+from wholetext.languages import code_of
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, mean_stats
 
 
@@ -85,7 +85,7 @@ class Learned(Metric):
         return mean_stats([float(np.mean([next(scores) for _ in row])) for row in pairs])
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        known, lang = self._config.targets if self._config else (), language(langs[1])
+        known, lang = self._config.targets if self._config else (), code_of(langs[1])
         if not known or not lang or lang in known:
             return ()
         return (f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not known",)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from wholetext.backends import hub
 from wholetext.backends.token_vectors import Tokens
 from wholetext.metrics.token_metric import TokenMetric, Weights
+from wholetext.metrics.transport import earth_movers_distance
 from wholetext.types import FloatArray, Request, Run, mean_stats
 
 
@@ -46,19 +45,4 @@ def _pair(hyp: Tokens, ref: Tokens, weigh: Weights) -> float:
     here, there = weigh(hyp.ids), weigh(ref.ids)
     if here.sum() <= 0 or there.sum() <= 0:
         return float("nan")
-    return 1.0 - transport(cost, here / here.sum(), there / there.sum())
-
-
-def transport(cost: FloatArray, here: FloatArray, there: FloatArray) -> float:
-    """The least cost of moving the mass ``here`` (n,) to ``there`` (m,) at (n, m) costs: a linear programme, exact."""
-    from scipy.optimize import linear_sum_assignment, linprog
-    from scipy.sparse import eye, kron, vstack
-
-    n, m = cost.shape
-    if n == m and np.ptp(here) == 0.0 and np.ptp(there) == 0.0:  # equal parts: an assignment, solved faster
-        return float(cost[linear_sum_assignment(cost)].mean())
-    leaves = kron(eye(n), np.ones((1, m)))  # (n, n·m) what each token of the hypothesis gives away
-    arrives = kron(np.ones((1, n)), eye(m)).tocsr()[:-1]  # (m − 1, n·m) the last follows from the others
-    total = np.concatenate([here, there[:-1]])
-    found = linprog(cost.ravel(), A_eq=vstack([leaves, arrives]).tocsr(), b_eq=total, method="highs")
-    return float(found.fun) if found.fun is not None else float("nan")
+    return 1.0 - earth_movers_distance(cost, here, there)

@@ -14,7 +14,7 @@ from wholetext.backends.encoder import open_encoder
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import FILES, Reading
 from wholetext.errors import MetricError
-from wholetext.languages import language
+from wholetext.languages import code_of
 from wholetext.metrics.token_metric import english_only
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
 
@@ -92,7 +92,7 @@ def default_model(lang: str, against: str) -> str:
     if not lang:
         raise MetricError("the model is chosen by the target language, and that is not known",
                           next="say it with -l (de-en, say), or name a model: sbert@minilm for English")
-    if language(lang) == "en":
+    if code_of(lang) == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH
     return OTHERS
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from wholetext.metrics.transport import earth_movers_distance
 from wholetext.text.grids import Grid, Weighting, adjacency_blocks
 from wholetext.types import FloatArray
 
@@ -39,7 +40,7 @@ def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tupl
         return _greedy(hyp, ref), ""
     if len(hyp) * len(ref) > _LARGEST_PLAN:
         return float("nan"), f"{len(hyp)} × {len(ref)} sentences are too many for match=optimal"
-    return 1.0 - earth_movers_distance(hyp, ref), ""
+    return 1.0 - earth_movers_distance(_distances(hyp, ref)), ""
 
 
 def graph_vector(rows: FloatArray) -> FloatArray:
@@ -66,20 +67,7 @@ def _greedy(hyp: FloatArray, ref: FloatArray) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
-def earth_movers_distance(hyp: FloatArray, ref: FloatArray) -> float:
-    """The least mean distance over which uniform mass on the one's rows moves to the other's."""
-    from scipy.optimize import linear_sum_assignment, linprog
-    from scipy.sparse import eye_array, kron, vstack
-
-    square = np.maximum(2.0 - 2.0 * (hyp @ ref.T), 0.0)  # unit rows: |a − b|² = 2 − 2·a·b
-    cost = np.sqrt(np.where(square < 1e-12, 0.0, square))  # (n, m)
-    n, m = cost.shape
-    if n == m:
-        return float(cost[linear_sum_assignment(cost)].mean())
-    if 1 in (n, m):
-        return float(cost.mean())
-    leaves = kron(eye_array(n), np.ones((1, m)), format="csr")  # (n, n·m) what leaves each row
-    arrives = kron(np.ones((1, n)), eye_array(m), format="csr")  # (m, n·m) what arrives at each column
-    found = linprog(cost.ravel(), A_eq=vstack([leaves, arrives], format="csr"),
-                    b_eq=np.concatenate([np.full(n, 1 / n), np.full(m, 1 / m)]), method="highs")
-    return float(found.fun) if found.status == 0 else float("nan")
+def _distances(hyp: FloatArray, ref: FloatArray) -> FloatArray:
+    """(n, m) Euclidean distances of unit rows: |a − b|² = 2 − 2·a·b, exactly 0 where two rows are equal."""
+    square = np.maximum(2.0 - 2.0 * (hyp @ ref.T), 0.0)
+    return np.sqrt(np.where(square < 1e-12, 0.0, square))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
-from wholetext.languages import has_ideographs, is_unspaced, language
+from wholetext.languages import code_of, has_ideographs, is_unspaced
 from wholetext.text.ngrams import blocks, characters, overlap, words
 from wholetext.types import FloatArray, Metric, Request, Run
 
@@ -90,7 +90,7 @@ class Bleu(Surface):
     def resolve(self, langs: tuple[str, str]) -> Bleu:
         if self.tokenize != "auto":
             return self
-        return replace(self, tokenize=_BY_LANGUAGE.get(language(langs[1]), "13a"))
+        return replace(self, tokenize=_BY_LANGUAGE.get(code_of(langs[1]), "13a"))
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         if self.tokenize not in ("13a", "intl", "none") or not is_unspaced(langs[1]):

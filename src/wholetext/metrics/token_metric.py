@@ -17,7 +17,7 @@ from wholetext.backends.layout import together
 from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.backends.tokenizer import FILES, Reading, read_config
 from wholetext.errors import MetricError, ModelError
-from wholetext.languages import language
+from wholetext.languages import code_of
 from wholetext.types import Fit, FloatArray, Metric, Request, Run, View
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def default_model(lang: str) -> str:
     if not lang:
         raise MetricError("the model is chosen by the target language, and that is not known",
                           next="say it with -l (de-en, say), or name a model: bertscore@minilm for English")
-    code = language(lang)
+    code = code_of(lang)
     if code == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH
     return BY_LANGUAGE.get(code, OTHERS)
@@ -161,7 +161,7 @@ def default_model(lang: str) -> str:
 
 def english_only(model: str, lang: str) -> tuple[str, ...]:
     """A note where a model that was trained on English reads another language."""
-    code, name = language(lang), model.rsplit("/", 1)[-1]
+    code, name = code_of(lang), model.rsplit("/", 1)[-1]
     if not code or code == "en" or name.lower() not in ENGLISH_MODELS:
         return ()
     return (f"the model {name} was trained on English text; its quality on {code} is not known",)

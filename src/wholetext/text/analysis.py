@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import Literal, NamedTuple, Protocol
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, did_you_mean
-from wholetext.languages import language
+from wholetext.languages import code_of
 from wholetext.types import Fit
 
 Layer = Literal["tag", "pos", "morph", "lemma", "entity", "sentence"]
@@ -131,7 +131,7 @@ def analyser_for(
 
     ``name`` is ``auto``, a backend (``spacy``), or one with a detail (``spacy/en_core_web_sm``, ``given/tags.conllu``).
     """
-    lang = language(lang)
+    lang = code_of(lang)
     if name != "auto":
         return _named(lang, name, layers, needs)
     best: Analyser | None = None

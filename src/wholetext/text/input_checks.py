@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from wholetext.languages import language, scripts_of
+from wholetext.languages import code_of, scripts_of
 from wholetext.text.function_words import listed, other_language
 from wholetext.text.order import order_note
 from wholetext.text.scripts import CONTENT, SCRIPTS, letters
@@ -82,9 +82,9 @@ def _look(texts: Sequence[str], lang: str, least: int) -> str:
     if scripts and content.sum() >= LETTERS and content[np.isin(SCRIPTS, scripts)].sum() < FOREIGN * content.sum():
         return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
     if scripts and "Han" in scripts and content.sum() >= LETTERS:
-        other = _by_kana(content, language(lang))
+        other = _by_kana(content, code_of(lang))
     else:
-        other = other_language(texts, language(lang), least) if listed(language(lang)) else ""
+        other = other_language(texts, code_of(lang), least) if listed(code_of(lang)) else ""
     return f"looks like {other}, not {lang}" if other else ""
 
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from wholetext.errors import MissingExtra, SpecError, did_you_mean
-from wholetext.languages import language
+from wholetext.languages import code_of
 
 Splitter = Callable[[str], list[str]]
 
@@ -43,7 +43,7 @@ _ABBREVIATIONS: dict[str, frozenset[str]] = {
 
 def split(text: str, lang: str = "") -> list[str]:
     """The sentences of a text, without the blanks around them; a line break always ends a sentence."""
-    lang = language(lang)
+    lang = code_of(lang)
     sentences = []
     for line in text.splitlines():
         start = 0
@@ -82,7 +82,7 @@ def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
 
 def splitter(name: str, lang: str = "") -> Splitter:
     """A way to split: ``rules`` (ours), ``pysbd`` or ``blingfire`` (where installed), ``none``."""
-    code = language(lang)
+    code = code_of(lang)
     ways: dict[str, Callable[[], Splitter]] = {
         "rules": lambda: lambda text: split(text, lang), "none": lambda: lambda text: [text],
         "pysbd": lambda: _pysbd(code), "blingfire": _blingfire}

@@ -1,0 +1,94 @@
+"""Language codes in every style people write them: ISO 639-1 and -3, BCP 47, FLORES (``en``, ``eng_Latn``, ``zh-CN``).
+
+``language`` reads a code once; everything that depends on a language compares ``Language.code``. Rests on langcodes
+(IANA subtag registry, ISO 639-3 macrolanguages), which is imported on first use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+UNDETERMINED = frozenset({"", "und", "mul", "zxx", "mis"})
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language code, read. ``code`` is the shortest standard code of the language or of its macrolanguage."""
+
+    given: str  # as written by the user
+    code: str  # "zh" for zh, zho, cmn_Hans, zh-CN; "" where no language is stated
+    script: str = ""  # ISO 15924, only where the code states it: "Hans"
+    region: str = ""  # ISO 3166, only where the code states it: "CN"
+    member: str = ""  # the individual language that ``code`` stands in for: "arz" where ``code`` is "ar"
+    known: bool = True  # False: no registry lists it
+
+    def note(self) -> str:
+        """What a reader must know about how the code was read, or ``""``."""
+        if not self.known:
+            return f"the language code {self.given!r} is unknown: language-specific rules do not apply"
+        if self.member:
+            return f"the language code {self.given!r} is treated as {self.code!r}, its macrolanguage"
+        return ""
+
+
+@lru_cache(maxsize=1024)
+def language(code: str) -> Language:
+    """Read a language code in any style; an unknown one is kept, in lower case, and marked as such."""
+    given = code.strip()
+    plain = given.replace("_", "-").lower()
+    if plain in UNDETERMINED:
+        return Language(given, "")
+    from langcodes import Language as Tag
+    from langcodes import LanguageTagError
+
+    try:
+        tag = Tag.get(plain)
+    except LanguageTagError:
+        return Language(given, plain.split("-")[0], known=False)
+    individual = tag.language or ""
+    macro = _macrolanguage(individual)
+    return Language(
+        given, macro or individual, tag.script or "", tag.territory or "",
+        member=individual if macro else "", known=_registered(individual),
+    )
+
+
+def code_of(code: str) -> str:
+    """The code that tables of ours are keyed by: ``zh`` for ``zho_Hans``, ``en`` for ``en-US``."""
+    return language(code).code
+
+
+def same_language(one: str, other: str) -> bool:
+    """Whether two codes name one language; scripts and regions must agree only where both state them."""
+    a, b = language(one), language(other)
+    return a.code == b.code and all(not x or not y or x == y for x, y in ((a.script, b.script), (a.region, b.region)))
+
+
+def pair_of(text: str) -> tuple[str, str]:
+    """``"en-de"``, ``"eng_Latn-isl_Latn"``, ``"en-zh-CN"`` → source and target code as written; ValueError otherwise.
+
+    A hyphen separates the two languages and may also stand inside a code, so the split is made where both sides are
+    registered codes; the first such place counts.
+    """
+    parts = text.strip().split("-")
+    splits = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
+    for source, target in splits:
+        if source and target and language(source).known and language(target).known:
+            return source, target
+    if len(splits) == 1 and all(splits[0]):
+        return splits[0]
+    raise ValueError(f"{text!r} is not a pair of language codes")
+
+
+def _macrolanguage(code: str) -> str:
+    """The macrolanguage that stands in for an individual language, or ``""``; sr, nb and id have codes of their own."""
+    from langcodes.data_dicts import MACROLANGUAGES
+
+    return str(MACROLANGUAGES.get(code, "")) if len(code) == 3 else ""
+
+
+def _registered(code: str) -> bool:
+    from langcodes import tag_is_valid
+
+    return bool(tag_is_valid(code)) and not "qaa" <= code <= "qtz"  # that range is reserved for private use
