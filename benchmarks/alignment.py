@@ -13,9 +13,9 @@ import random
 import sys
 from pathlib import Path
 
+from wholetext.alignment.alignment import align
+from wholetext.alignment.realign import expected_ratio
 from wholetext.io import read
-from wholetext.text.alignment import align
-from wholetext.text.realign import expected_ratio
 
 CHOSEN_ON, HELD_OUT = ("de-en", "ru-en", "zh-en"), ("cs-en", "ja-en", "is-en", "en-de", "en-ru")
 Links = set[tuple[int, int]]

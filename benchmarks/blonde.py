@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wholetext.demo import load
-from wholetext.evaluate import Options, evaluate
 from wholetext.io import read
-from wholetext.text.analysis import Analysis, analyser_for
-from wholetext.text.spacy_pipeline import SpacyAnalyser
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.taggers.analysis import Analysis, analyser_for
+from wholetext.taggers.spacy_pipeline import SpacyAnalyser
 from wholetext.types import Corpus, Document, Output
 
 SYSTEMS, DOCUMENTS, LAYERS = 10, 80, frozenset({"tag", "entity"})

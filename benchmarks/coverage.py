@@ -12,10 +12,10 @@ from itertools import combinations
 
 import numpy as np
 
-from wholetext.stats.clusters import cluster_ranks
-from wholetext.stats.multiple import holm
-from wholetext.stats.power import power
-from wholetext.stats.resample import bootstrap, bootstrap_p, interval, randomization_p
+from wholetext.significance.clusters import cluster_ranks
+from wholetext.significance.multiple import holm
+from wholetext.significance.power import power
+from wholetext.significance.resample import bootstrap, bootstrap_p, interval, randomization_p
 from wholetext.types import FloatArray
 
 ICC = 0.3  # share of the variance that lies between documents

@@ -17,8 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+from wholetext.flags.degenerate import Flag, Kind, flags
 from wholetext.io import read
-from wholetext.text.degenerate import Flag, Kind, flags
 from wholetext.types import Corpus, Output
 
 EVERY = 10

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from wholetext.flags.input_checks import input_notes
 from wholetext.io import read
-from wholetext.text.input_checks import input_notes
 from wholetext.types import Corpus, Output
 
 Lines = list[str]

@@ -28,14 +28,14 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # the loops ha
 import meta_loops as loops
 import numpy as np
 
-from wholetext.meta.agreement import Significance
-from wholetext.meta.field import Choice, read_field
+from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.agreement.pairs_test import compare_calibrated
+from wholetext.meta.agreement.permutation import Draws, compare, random_swaps
+from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.metric_scores import gather
+from wholetext.meta.participants import Choice, read_field
 from wholetext.meta.presets import preset, run_tasks, tasks_for
-from wholetext.meta.scored import gather
-from wholetext.stats.measures import Measure, estimate
-from wholetext.stats.pairs_test import compare_calibrated
-from wholetext.stats.permutation import Draws, compare, random_swaps
-from wholetext.stats.ties import calibrate
+from wholetext.meta.tasks import Significance
 
 SYSTEMS, SEGMENTS, METRICS, DRAWS = 15, 1000, 20, 1000
 PAIRS = METRICS * (METRICS - 1) // 2

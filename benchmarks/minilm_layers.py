@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import kendalltau, pearsonr
 
-from wholetext.engine import Engine
 from wholetext.io import read
-from wholetext.io.scores import human_scores
+from wholetext.io.formats.scores import human_scores
 from wholetext.metrics.bertscore import BertScore
+from wholetext.scoring.engine import Engine
 from wholetext.types import Request, View
 
 DATA = Path(os.environ.get("WHOLETEXT_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))

@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends import hub
-from wholetext.engine import batches
-from wholetext.evaluate import Options, evaluate
-from wholetext.jobs import job
+from wholetext.backends.hub import locate as hub
 from wholetext.registry import scorer
-from wholetext.results import Results
+from wholetext.scoring.bound import job
+from wholetext.scoring.engine import batches
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.results import Results
 from wholetext.types import Corpus, Document, Output
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -184,7 +184,7 @@ def rows(results: Results) -> np.ndarray:
 def work_done(corpus: Corpus, outputs: list[Output], spec: str) -> tuple[float, float, float]:
     """GFLOP that real tokens of distinct texts need in the encoder, the share of padding in all batches, and how many
     times as many tokens there are when every system's texts count."""
-    from wholetext.engine import Engine
+    from wholetext.scoring.engine import Engine
 
     engine = Engine(corpus.langs, "cpu")
     one = job(scorer(spec), corpus, outputs, engine, None)

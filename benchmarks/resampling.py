@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.metrics.surface import Bleu, Chrf, Surface
-from wholetext.stats.resample import RESAMPLES, TRIALS, bootstrap, bootstrap_p, interval, randomization_p
+from wholetext.significance.resample import RESAMPLES, TRIALS, bootstrap, bootstrap_p, interval, randomization_p
 from wholetext.types import FloatArray
 
 WORDS = [f"w{i}" for i in range(300)]

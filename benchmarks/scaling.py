@@ -30,8 +30,8 @@ def write(folder: Path, segments: int) -> None:
 
 
 def child(folder: str) -> None:
-    from wholetext.cli.inputs import spread
     from wholetext.cli.main import build
+    from wholetext.cli.options import spread
 
     began = time.perf_counter()
     argv = [

@@ -238,7 +238,7 @@ def one_of(out: Path, older: Callable[[], Any], newer: Callable[[], Any], seen: 
 def sweep(root: Path) -> Action:
     """The grid of a sweep and its run."""
     import wholetext as wt
-    from wholetext.results import run_file
+    from wholetext.scoring.results import run_file
 
     out = root / "out"
     common = ["sweep", *texts(root), "--no-cache", "-q", "--overwrite", "-m", "chrf", "--out", out / "run"]
@@ -264,8 +264,8 @@ def meta(root: Path) -> Action:
     """meta.json and the scores beside it."""
     from evalset_folder import make
 
+    from wholetext.files.output_folder import current
     from wholetext.meta.store import read_meta
-    from wholetext.output_folder import current
 
     out, folder = root / "out", make(root)
     common = ["meta", folder, "-l", "de-en", "--draws", "10", "--no-cache", "--out", out]
@@ -286,9 +286,9 @@ def train(root: Path) -> Action:
     from wholetext.backends.learned.config import read_config
     from wholetext.backends.learned.folder import verify
     from wholetext.errors import ModelError
-    from wholetext.output_folder import finish
-    from wholetext.train.loop import train as run
-    from wholetext.train.session import Session
+    from wholetext.files.output_folder import finish
+    from wholetext.training.loop import train as run
+    from wholetext.training.session import Session
 
     torch.set_num_threads(1)
     out, data = root / "out", make(root)

@@ -9,21 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wholetext.cli.judging.train import settings
 from wholetext.cli.main import main
-from wholetext.cli.train import settings
 from wholetext.errors import InputError, RunError, SpecError, WholetextError
-from wholetext.meta.aspects import read_aspects
-from wholetext.meta.contrast.front import read as read_contrast
-from wholetext.meta.mqm import read_mqm
-from wholetext.meta.raters import rater_pairs, reliability
-from wholetext.meta.ratings import gather, read_ratings
-from wholetext.meta.spans import read_span_ratings
+from wholetext.meta.contrast.detect import read as read_contrast
+from wholetext.meta.judgments.aspects import read_aspects
+from wholetext.meta.judgments.mqm import read_mqm
+from wholetext.meta.judgments.raters import rater_pairs, reliability
+from wholetext.meta.judgments.ratings import gather, read_ratings
+from wholetext.meta.judgments.spans import read_span_ratings
+from wholetext.metrics.blonde.annotation_files import find_phrases, read_names
+from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
-from wholetext.report.studies import read_study
-from wholetext.text import vectors
-from wholetext.text.annotation_files import find_phrases, read_names
-from wholetext.text.given import GivenAnalyser
-from wholetext.train.recipe import read_recipe
+from wholetext.reporting.studies import read_study
+from wholetext.taggers.given import GivenAnalyser
+from wholetext.training.recipe import read_recipe
 
 DIGITS, DEEP = "9" * 5000, "[" * 100_000
 MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\td\t{}\t1\tr\ts\tt\tc\tMinor\n"

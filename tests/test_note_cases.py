@@ -18,8 +18,8 @@ import wholetext as wt
 from wholetext.backends import low_precision
 from wholetext.cli.main import main
 from wholetext.io import LineFiles, read
-from wholetext.report import Choices, analyse
-from wholetext.report.page import _parts
+from wholetext.reporting import Choices, analyse
+from wholetext.reporting.page import _parts
 
 SOURCES = Path(wt.__file__).parent
 TINY = Path(__file__).parent / "oracle" / "neural" / "models"

@@ -9,7 +9,8 @@ import pytest
 import wholetext as wt
 from wholetext import Corpus, Document, Options, Output, Signature
 from wholetext.cli.main import main
-from wholetext.io import Loaded, jsonl
+from wholetext.io import Loaded
+from wholetext.io.formats import jsonl
 
 SRC = ("Ein Satz.", "Noch ein Satz.", "Der letzte.")
 TEXT = ("A sentence.", "One more sentence.", "The last one.")

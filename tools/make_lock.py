@@ -54,7 +54,7 @@ def canonical(name: str) -> str:
 
 def asked() -> list[str]:
     """The requirements of the project and of the extras that the tests use."""
-    from wholetext.parsing import read_toml
+    from wholetext.files.parsing import read_toml
 
     project = read_toml((ROOT / "pyproject.toml").read_bytes())["project"]
     return [*project["dependencies"], *(need for extra, needs in project["optional-dependencies"].items()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from wholetext.cli.demo import default_metrics
-from wholetext.cli.tables import MARKS, arrow, number, order
+from wholetext.cli.scoring.demo import default_metrics
+from wholetext.cli.tables.leaderboard import MARKS, arrow, number, order
 from wholetext.demo import load
-from wholetext.evaluate import Options, evaluate
-from wholetext.stats.compare import compare
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.significance.compare import compare
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- demo table: written by tools/readme_table.py -->\n", "<!-- end of demo table -->\n"

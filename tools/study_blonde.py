@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.evaluate import evaluate
 from wholetext.io import read
-from wholetext.io.scores import human_scores
+from wholetext.io.formats.scores import human_scores
+from wholetext.scoring.evaluate import evaluate
 from wholetext.types import FloatArray, Scores
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.evaluate import Options, evaluate
 from wholetext.io import read
-from wholetext.io.scores import human_scores
+from wholetext.io.formats.scores import human_scores
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, FloatArray, IntArray, Output, Scores
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from wholetext.io import read
-from wholetext.io.scores import human_scores
-from wholetext.sweep import Axes, Cell, Sweep, sweep
+from wholetext.io.formats.scores import human_scores
+from wholetext.scoring.sweep import Axes, Cell, Sweep, sweep
 from wholetext.types import Corpus, Document, FloatArray, Output, Scores
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,24 +23,25 @@ import numpy as np
 from learned_page import write_page
 
 from wholetext.backends.learned.model import Learned, open_learned, scaled
-from wholetext.engine import Engine
-from wholetext.evaluate import Options, evaluate
-from wholetext.io import Loaded, evalset
+from wholetext.io import Loaded
+from wholetext.io.formats import evalset
+from wholetext.meta.agreement.accuracy import system_accuracy, system_means
+from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.agreement.pairs_test import compare_calibrated
+from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.curves import curves_of
-from wholetext.meta.field import Choice, Field, read_field
+from wholetext.meta.judgments.preferences import Preference, agreement, read_preferences
+from wholetext.meta.judgments.ratings import Ratings
+from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows
-from wholetext.meta.preferences import Preference, agreement, read_preferences
-from wholetext.meta.ratings import Ratings
-from wholetext.meta.sources import find_ratings
+from wholetext.meta.participants import Choice, Field, read_field
 from wholetext.metrics.surface import Bleu, Chrf
-from wholetext.stats.accuracy import system_accuracy, system_means
-from wholetext.stats.measures import Measure, estimate
-from wholetext.stats.pairs_test import compare_calibrated
-from wholetext.stats.permutation import compare
-from wholetext.train.features import features_of
-from wholetext.train.loop import train
-from wholetext.train.recipe import Recipe, read_recipe
-from wholetext.train.session import Moment, Session
+from wholetext.scoring.engine import Engine
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.training.features import features_of
+from wholetext.training.loop import train
+from wholetext.training.recipe import Recipe, read_recipe
+from wholetext.training.session import Moment, Session
 from wholetext.types import FloatArray, Output, Request, View
 
 ROOT = Path(__file__).resolve().parent.parent

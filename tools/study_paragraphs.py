@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.meta.curves import Point, curves
-from wholetext.meta.field import Choice, read_field
+from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows
-from wholetext.meta.sources import find_ratings
+from wholetext.meta.participants import Choice, read_field
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))

@@ -18,10 +18,10 @@ from wholetext.version import __version__
 
 if TYPE_CHECKING:
     from wholetext.errors import WholetextError, WholetextWarning
-    from wholetext.evaluate import Options, evaluate, metrics, open_run, score, score_texts
     from wholetext.io import LineFiles, read
-    from wholetext.results import Results, write_run
-    from wholetext.stats.compare import Comparison, compare
+    from wholetext.scoring.evaluate import Options, evaluate, metrics, open_run, score, score_texts
+    from wholetext.scoring.results import Results, write_run
+    from wholetext.significance.compare import Comparison, compare
     from wholetext.types import (
         Backend,
         Corpus,
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 _HOME = {
     "errors": ("WholetextError", "WholetextWarning"),
-    "evaluate": ("Options", "evaluate", "metrics", "open_run", "score", "score_texts"),
+    "scoring.evaluate": ("Options", "evaluate", "metrics", "open_run", "score", "score_texts"),
     "io": ("LineFiles", "read"),
-    "results": ("Results", "write_run"),
-    "stats.compare": ("Comparison", "compare"),
+    "scoring.results": ("Results", "write_run"),
+    "significance.compare": ("Comparison", "compare"),
     "types": (
         "Backend", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "Metric", "Output", "Request", "Row", "Run",
         "Scores", "Signature", "View", "mean_stats",

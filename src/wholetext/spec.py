@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from wholetext.errors import SpecError
-from wholetext.parsing import integer, number
+from wholetext.files.parsing import integer, number
 
 Value = str | int | float | bool | None
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")

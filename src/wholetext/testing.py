@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from wholetext.engine import Engine, run_or_halve
-from wholetext.evaluate import Options, evaluate
 from wholetext.registry import Scorer, scorer
+from wholetext.scoring.engine import Engine, run_or_halve
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Backend, Corpus, Document, Metric, Output
 
 X = TypeVar("X", bound=Hashable)

@@ -15,10 +15,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from wholetext.backends.comet_checkpoint import read_checkpoint  # noqa: E402
-from wholetext.backends.comet_model import CometModel, sparsemax  # noqa: E402
+from wholetext.backends.comet.checkpoint import read_checkpoint  # noqa: E402
+from wholetext.backends.comet.model import CometModel, sparsemax  # noqa: E402
 from wholetext.backends.encoder import Precision  # noqa: E402
-from wholetext.backends.hub import locate  # noqa: E402
+from wholetext.backends.hub.locate import locate  # noqa: E402
 from wholetext.errors import ModelError  # noqa: E402
 
 MODELS = Path(__file__).resolve().parent.parent / "oracle" / "neural" / "models"

@@ -16,10 +16,10 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from wholetext import score_texts
-from wholetext.backends import verifying
-from wholetext.backends.hub import content_hash
+from wholetext.backends.hub import verify as verifying
+from wholetext.backends.hub.locate import content_hash
 from wholetext.errors import WholetextError
-from wholetext.evaluate import Options
+from wholetext.scoring.evaluate import Options
 
 MODELS = Path(__file__).resolve().parent.parent / "oracle" / "neural" / "models"
 # metric → the folder that is damaged, and those beside it

@@ -14,9 +14,9 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from wholetext import score_texts
-from wholetext.backends import verifying
+from wholetext.backends.hub import verify as verifying
 from wholetext.errors import WholetextError
-from wholetext.evaluate import Options
+from wholetext.scoring.evaluate import Options
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODELS = ROOT / "tests" / "oracle" / "neural" / "models"
@@ -57,7 +57,7 @@ def test_nothing_in_the_folder_runs(
     (tmp_path / "L").mkdir()
     hostile(model, mark, renamed)
     if spec == "learned@L":
-        from wholetext.backends.hub import content_hash
+        from wholetext.backends.hub.locate import content_hash
 
         told = {"form": "separate", "base": LOADERS[spec], "content": content_hash(model)}
         (tmp_path / "L" / "wholetext.json").write_text(json.dumps(told), "utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.backends import hub
+from wholetext.backends.hub import locate as hub
 from wholetext.errors import MissingExtra, ModelError
 
 

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from wholetext.backends import int8  # noqa: E402
-from wholetext.evaluate import Options, evaluate  # noqa: E402
+from wholetext.scoring.evaluate import Options, evaluate  # noqa: E402
 from wholetext.types import Corpus, Document, Output  # noqa: E402
 
 compiled = pytest.mark.skipif(int8.kernel() is None, reason="needs a C compiler and a processor with AVX2")

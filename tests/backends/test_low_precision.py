@@ -16,8 +16,8 @@ import pytest
 
 from wholetext.backends import low_precision
 from wholetext.backends.low_precision import ISA, LIMITS
-from wholetext.engine import Engine
 from wholetext.errors import ModelError
+from wholetext.scoring.engine import Engine
 
 DIES = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
 DIES_ABOVE = f"import os, signal; os.environ.get('{ISA}') == '{{}}' or os.kill(os.getpid(), signal.SIGILL)"

@@ -16,8 +16,8 @@ import pytest
 from wholetext.backends.encoder import Precision
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.backends.seq2seq import Pair, Seq2Seq, language_code
-from wholetext.engine import Engine
 from wholetext.errors import ModelError
+from wholetext.scoring.engine import Engine
 from wholetext.types import View
 
 torch = pytest.importorskip("torch")

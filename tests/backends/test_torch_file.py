@@ -18,9 +18,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from wholetext.backends import pickled  # noqa: E402
-from wholetext.backends.comet_checkpoint import read_checkpoint  # noqa: E402
-from wholetext.backends.torch_file import TorchFile  # noqa: E402
+from wholetext.backends.comet.checkpoint import read_checkpoint  # noqa: E402
+from wholetext.backends.hub import pickled  # noqa: E402
+from wholetext.backends.hub.torch_file import TorchFile  # noqa: E402
 from wholetext.errors import ModelError  # noqa: E402
 
 KEY = "estimator.ff.0.weight"

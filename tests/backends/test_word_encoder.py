@@ -10,8 +10,8 @@ import pytest
 
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.word_encoder import Passage, WordEncoder, _stitch, _Window
-from wholetext.engine import Engine
 from wholetext.errors import TextTooLong
+from wholetext.scoring.engine import Engine
 
 
 @pytest.fixture(scope="module")

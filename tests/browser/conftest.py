@@ -11,9 +11,9 @@ import pytest
 import study_files
 from report_material import full_run
 
-from wholetext.evaluate import open_run
-from wholetext.report import analyse, read_study, write_report
-from wholetext.results import write_run
+from wholetext.reporting import analyse, read_study, write_report
+from wholetext.scoring.evaluate import open_run
+from wholetext.scoring.results import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from wholetext.cli.demo import default_metrics
 from wholetext.cli.main import main
+from wholetext.cli.scoring.demo import default_metrics
 
 pytestmark = pytest.mark.browser
 Look = Callable[..., Any]

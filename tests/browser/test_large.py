@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from report_material import big_run
 
-from wholetext.report import Significance, analyse, write_report
+from wholetext.reporting import Significance, analyse, write_report
 
 pytestmark = pytest.mark.browser
 Look = Callable[..., Any]

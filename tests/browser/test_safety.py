@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from wholetext.evaluate import Options, evaluate
-from wholetext.report import Choices, analyse, write_report
+from wholetext.reporting import Choices, analyse, write_report
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, Output
 
 pytestmark = pytest.mark.browser

@@ -11,9 +11,10 @@ import pytest
 
 from wholetext.cli.main import main
 from wholetext.demo import load
-from wholetext.evaluate import Options, evaluate, open_run
-from wholetext.io import Loaded, jsonl
-from wholetext.results import write_run
+from wholetext.io import Loaded
+from wholetext.io.formats import jsonl
+from wholetext.scoring.evaluate import Options, evaluate, open_run
+from wholetext.scoring.results import write_run
 from wholetext.types import Corpus, Document, Output
 
 HOW = ["--test", "bootstrap", "--resample", "segments", "--alpha", "0.3", "--baseline", "literal", "--draws", "300"]
@@ -46,7 +47,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("drew again")
 
     for name in ("bootstrap", "randomization_p", "bootstrap_p"):
-        monkeypatch.setattr(f"wholetext.stats.compare.{name}", drawn)
+        monkeypatch.setattr(f"wholetext.significance.compare.{name}", drawn)
 
 
 def score(capsys: Capture, corpus: str, run: Path, *more: str) -> str:
@@ -89,7 +90,7 @@ def test_a_seed_that_draws_anew_is_drawn_once(corpus: str, tmp_path: Path, capsy
 
 
 def test_table_json_latex_and_report_have_the_same_numbers(corpus: str, tmp_path: Path, capsys: Capture) -> None:
-    from wholetext.report import analyse
+    from wholetext.reporting import analyse
 
     run = tmp_path / "run"
     score(capsys, corpus, run, *HOW)
@@ -134,7 +135,7 @@ def test_another_output_heads_its_column(corpus: str, tmp_path: Path, capsys: Ca
 
 def test_a_mark_inside_a_rank_cluster_is_explained(tmp_path: Path, capsys: Capture) -> None:
     """Against a named baseline p is corrected for few comparisons, for clusters over all pairs."""
-    from wholetext.stats.compare import compare
+    from wholetext.significance.compare import compare
 
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
     docs = tuple(Document(f"d{i}", ("x",), {"ref": (" ".join(words),)}) for i in range(8))

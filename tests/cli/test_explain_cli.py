@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.cli.explain import used
 from wholetext.cli.main import main
-from wholetext.evaluate import Options, evaluate
-from wholetext.results import write_run
+from wholetext.cli.scoring.explain import used
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.results import write_run
 from wholetext.types import Corpus, Document, Output
 
 REF = ("She left the house.", "But he stayed.", "It rained.")
@@ -138,7 +138,7 @@ def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pyt
 
 
 def test_references_with_many_commas_are_told_apart_in_bounded_time() -> None:
-    from wholetext.cli.explain import used
+    from wholetext.cli.scoring.explain import used
 
     known = [",".join(["a"] * i) for i in range(1, 41)]
     assert used("b," * 200 + "x", [*known, "b"]) == []

@@ -9,7 +9,7 @@ import pytest
 
 from wholetext.cli.main import main
 from wholetext.demo import load
-from wholetext.evaluate import open_run
+from wholetext.scoring.evaluate import open_run
 
 Capture = pytest.CaptureFixture[str]
 

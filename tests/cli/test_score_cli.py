@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from wholetext.cli.inputs import spread
 from wholetext.cli.main import main
-from wholetext.cli.tables import _scores
+from wholetext.cli.options import spread
+from wholetext.cli.tables.leaderboard import _scores
 from wholetext.demo import load
 from wholetext.errors import InputError
-from wholetext.evaluate import evaluate
-from wholetext.stats.compare import compare
+from wholetext.scoring.evaluate import evaluate
+from wholetext.significance.compare import compare
 
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
@@ -265,7 +265,7 @@ def test_generated_pages_are_fresh() -> None:
 def test_what_is_wrong_is_told_before_scoring(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wholetext.engine.Engine.measure", lambda *_: pytest.fail("nothing should be measured"))
+    monkeypatch.setattr("wholetext.scoring.engine.Engine.measure", lambda *_: pytest.fail("nothing should be measured"))
     (tmp_path / "file").write_text("mine")
     for wrong in (["--baseline", "nobody"], ["--alpha", "2"], ["--out", str(tmp_path / "file")], ["--device", "foo"]):
         code, _, err = call(capsys, *arguments(files, "-m", "chrf", *wrong))
@@ -285,7 +285,7 @@ def test_faults_of_our_own_show_no_traceback(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by nought")
 
-    monkeypatch.setattr("wholetext.cli.list.catalogue", broken)
+    monkeypatch.setattr("wholetext.cli.about.list.catalogue", broken)
     code, _, err = call(capsys, "list")
     assert code == 1 and "ZeroDivisionError: by nought" in err and "Traceback" not in err
     monkeypatch.setenv("WHOLETEXT_DEBUG", "1")
@@ -299,12 +299,12 @@ def test_an_interrupted_run_says_how_to_go_on(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wholetext.engine.Engine.measure", interrupted)
+    monkeypatch.setattr("wholetext.scoring.engine.Engine.measure", interrupted)
     code, _, err = call(capsys, *arguments(files))
     assert code == 130 and "finished rows are kept" in err
     code, _, err = call(capsys, *arguments(files, "--no-cache"))
     assert code == 130 and "nothing is kept" in err and "rows are kept" not in err
-    monkeypatch.setattr("wholetext.cli.list.catalogue", interrupted)
+    monkeypatch.setattr("wholetext.cli.about.list.catalogue", interrupted)
     assert call(capsys, "list")[2] == "interrupted\n"
 
 

@@ -53,8 +53,8 @@ def make_mqm(folder: Path, rng: random.Random) -> None:
 
 
 def read_mqm(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.mqm import breakdown, gaps, mqm_ratings, read_mqm, spans
-    from wholetext.meta.raters import rater_pairs, reliability
+    from wholetext.meta.judgments.mqm import breakdown, gaps, mqm_ratings, read_mqm, spans
+    from wholetext.meta.judgments.raters import rater_pairs, reliability
 
     errors = read_mqm(folder / "mqm.tsv")
     ratings = mqm_ratings(errors)
@@ -82,10 +82,10 @@ def make_ratings(folder: Path, rng: random.Random) -> None:
 
 
 def read_ratings(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.rater_tables import read_rater_table
-    from wholetext.meta.raters import rater_pairs, reliability
-    from wholetext.meta.ratings import read_da, read_ratings
-    from wholetext.meta.spans import read_span_ratings, span_ratings
+    from wholetext.meta.judgments.rater_tables import read_rater_table
+    from wholetext.meta.judgments.raters import rater_pairs, reliability
+    from wholetext.meta.judgments.ratings import read_da, read_ratings
+    from wholetext.meta.judgments.spans import read_span_ratings, span_ratings
 
     steps: list[Callable[[], object]] = [
         lambda: read_rater_table(folder / "ratings.tsv", SEGMENTS),
@@ -131,7 +131,7 @@ def make_aspects(folder: Path, rng: random.Random) -> None:
 
 
 def read_aspects(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.aspects import read_aspects
+    from wholetext.meta.judgments.aspects import read_aspects
 
     found = read_aspects(folder / "aspects.jsonl")
     return [found.judgments(aspect, group) for group in found.groups for aspect in found.aspects(group)]
@@ -150,7 +150,7 @@ def make_preferences(folder: Path, rng: random.Random) -> None:
 
 
 def read_preferences(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.preferences import read_preferences, read_rankings
+    from wholetext.meta.judgments.preferences import read_preferences, read_rankings
 
     return each([lambda: read_preferences(folder / "p.jsonl"), lambda: read_rankings(folder / "r.csv")])
 
@@ -163,7 +163,7 @@ def make_scores(folder: Path, rng: random.Random) -> None:
 
 
 def read_scores(folder: Path, rng: random.Random) -> object:
-    from wholetext.io.scores import read_scores
+    from wholetext.io.formats.scores import read_scores
 
     steps: list[Callable[[], object]] = [
         lambda: read_scores(folder / "x.seg.score", "x", "seg", items=3, gaps=rng.random() < 0.5),
@@ -229,7 +229,7 @@ def make_contrast(folder: Path, rng: random.Random) -> None:
 
 
 def read_contrast(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.contrast.front import read as read_set
+    from wholetext.meta.contrast.detect import read as read_set
     from wholetext.meta.contrast.items import Wanted
 
     path = next(path for path in [*folder.glob("*.json*"), folder / "none.json"])
@@ -246,7 +246,13 @@ def make_annotations(folder: Path, rng: random.Random) -> None:
 
 
 def read_annotations(folder: Path, rng: random.Random) -> object:
-    from wholetext.text.annotation_files import file_mark, find_names, find_phrases, read_annotations, read_names
+    from wholetext.metrics.blonde.annotation_files import (
+        file_mark,
+        find_names,
+        find_phrases,
+        read_annotations,
+        read_names,
+    )
 
     steps: list[Callable[[], object]] = [
         lambda: [find_phrases("a bank did", one) for one in read_annotations(str(folder / "an.txt"))],
@@ -288,7 +294,7 @@ def make_given(folder: Path, rng: random.Random) -> None:
 
 
 def read_given(folder: Path, rng: random.Random) -> object:
-    from wholetext.text.given import GivenAnalyser
+    from wholetext.taggers.given import GivenAnalyser
 
     analyser = GivenAnalyser(folder)
     found = [*analyser._known.values()]

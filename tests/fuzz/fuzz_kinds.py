@@ -38,7 +38,8 @@ from fuzz_judgments import (
 from fuzz_valid import valid_corpus
 
 from wholetext.errors import WholetextError
-from wholetext.io import Loaded, evalset, jsonl, read, tsv
+from wholetext.io import Loaded, read
+from wholetext.io.formats import evalset, jsonl, tsv
 from wholetext.types import Corpus, Document, Output
 
 EXAMPLES = Path(__file__).parents[2] / "recipes"
@@ -51,11 +52,11 @@ def make_table(folder: Path, rng: random.Random) -> None:
     from importlib.resources import files
 
     name = rng.choice(["en", "de", "es", "fr", "ru", "zh"])
-    (folder / "own.toml").write_bytes((files("wholetext.text") / "tables" / f"{name}.toml").read_bytes())
+    (folder / "own.toml").write_bytes((files("wholetext.metrics.blonde") / "tables" / f"{name}.toml").read_bytes())
 
 
 def read_table(folder: Path, rng: random.Random) -> object:
-    from wholetext.text.categories import load_table
+    from wholetext.metrics.blonde.categories import load_table
 
     table = load_table(str(folder / "own.toml"), rng.choice(["reference", "paper", "fixed"]))  # type: ignore[arg-type]
     return table.beginnings
@@ -67,7 +68,7 @@ def make_vectors(folder: Path, rng: random.Random) -> None:
 
 
 def read_vectors(folder: Path, rng: random.Random) -> object:
-    from wholetext.text import vectors
+    from wholetext.metrics.cohesion import vectors
 
     found = vectors.load(str(folder / "v.txt"))
     assert vectors.np.isfinite(found.matrix).all()
@@ -82,8 +83,8 @@ def make_recipe(folder: Path, rng: random.Random) -> None:
 
 
 def read_recipe(folder: Path, rng: random.Random) -> object:
-    from wholetext.cli.train import settings
-    from wholetext.train.recipe import read_recipe
+    from wholetext.cli.judging.train import settings
+    from wholetext.training.recipe import read_recipe
 
     pairs = (
         []
@@ -130,7 +131,7 @@ def make_spec(folder: Path, rng: random.Random) -> None:
 
 
 def read_spec(folder: Path, rng: random.Random) -> object:
-    from wholetext.cli.meta import read_lengths
+    from wholetext.cli.judging.meta import read_lengths
     from wholetext.registry import scorer
     from wholetext.spec import parse
 
@@ -149,7 +150,7 @@ def make_values(folder: Path, rng: random.Random) -> None:
 
 
 def read_values(folder: Path, rng: random.Random) -> object:
-    from wholetext.parsing import file_bytes, integer, number, read_json, read_toml, read_yaml
+    from wholetext.files.parsing import file_bytes, integer, number, read_json, read_toml, read_yaml
 
     data = {end: (folder / f"x.{end}") for end in ("json", "toml", "yaml")}
     for parse in (integer, number):
@@ -170,8 +171,8 @@ def read_values(folder: Path, rng: random.Random) -> object:
 @cache
 def _run_folder() -> Path:
     """A run folder, made once for a process and copied for each input."""
-    from wholetext.evaluate import Options, evaluate
-    from wholetext.results import write_run
+    from wholetext.scoring.evaluate import Options, evaluate
+    from wholetext.scoring.results import write_run
 
     folder = Path(tempfile.mkdtemp(prefix="fuzzrun"))
     docs = tuple(
@@ -195,7 +196,7 @@ def make_run(folder: Path, rng: random.Random) -> None:
 
 
 def read_run(folder: Path, rng: random.Random) -> object:
-    from wholetext.evaluate import open_run
+    from wholetext.scoring.evaluate import open_run
 
     found = open_run(folder / "run")
     return [
@@ -265,7 +266,7 @@ def make_study(folder: Path, rng: random.Random) -> None:
 
 def read_study(folder: Path, rng: random.Random) -> object:
     from wholetext.meta.store import read_meta
-    from wholetext.report.studies import read_study
+    from wholetext.reporting.studies import read_study
 
     return each([lambda: [read_study(path).plain() for path in folder.glob("*.json")], lambda: read_meta(folder)])
 
@@ -285,8 +286,8 @@ def make_evalset(folder: Path, rng: random.Random) -> None:
 
 
 def read_evalset(folder: Path, rng: random.Random) -> object:
-    from wholetext.io.scores import human_names, human_scores
-    from wholetext.meta.sources import find_ratings
+    from wholetext.io.formats.scores import human_names, human_scores
+    from wholetext.meta.judgments.sources import find_ratings
 
     root = folder / "set"
     return each(

@@ -7,7 +7,8 @@ import random
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from wholetext.io import LineFiles, Loaded, evalset
+from wholetext.io import LineFiles, Loaded
+from wholetext.io.formats import evalset
 from wholetext.types import Corpus, Document, Output
 
 WORDS = [

@@ -23,8 +23,9 @@ from fuzz_breaks import BREAKS
 from fuzz_valid import valid_corpus, write_evalset, write_lines_files, write_segments, write_wmt, write_xml
 
 from wholetext.errors import WholetextError
-from wholetext.io import LineFiles, Loaded, jsonl, read, tsv
-from wholetext.io.scores import human_names, human_scores, metric_names, metric_scores
+from wholetext.io import LineFiles, Loaded, read
+from wholetext.io.formats import jsonl, tsv
+from wholetext.io.formats.scores import human_names, human_scores, metric_names, metric_scores
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import LineFiles, Loaded, evalset, from_texts, jsonl, read, tsv
-from wholetext.io.scores import read_scores, write_table
+from wholetext.io import LineFiles, Loaded, from_texts, read
+from wholetext.io.formats import evalset, jsonl, tsv
+from wholetext.io.formats.scores import read_scores, write_table
 from wholetext.io.text import read_lines
 from wholetext.types import Corpus, Document, Output
 

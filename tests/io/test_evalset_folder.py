@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import Loaded, evalset, read
+from wholetext.io import Loaded, read
+from wholetext.io.formats import evalset
 from wholetext.types import Corpus, Document, Output
 
 SMALL = Loaded(

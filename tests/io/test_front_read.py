@@ -12,7 +12,8 @@ from test_wmt_xml import GOOD
 
 import wholetext as wt
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import FORMATS, LineFiles, jsonl, read
+from wholetext.io import FORMATS, LineFiles, read
+from wholetext.io.formats import jsonl
 from wholetext.types import Corpus, Document, Output
 
 DOC = json.dumps({"doc": "d", "src": ["a", "b"], "outputs": {"s": ["A", "B"]}})

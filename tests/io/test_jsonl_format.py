@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import Loaded, jsonl, read
+from wholetext.io import Loaded, read
+from wholetext.io.formats import jsonl
 from wholetext.types import Corpus, Document, Output
 
 

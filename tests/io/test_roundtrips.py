@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wholetext.io import Loaded, evalset, jsonl, read, tsv
+from wholetext.io import Loaded, read
+from wholetext.io.formats import evalset, jsonl, tsv
 from wholetext.types import Corpus, Document, Output
 
 ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)

@@ -11,7 +11,7 @@ from test_wmt_xml import GOOD
 
 from wholetext.errors import InputError
 from wholetext.io import read
-from wholetext.io.sacrebleu_sets import names
+from wholetext.io.formats.sacrebleu_sets import names
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from test_evalset_folder import SMALL
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import evalset
-from wholetext.io.scores import (
+from wholetext.io.formats import evalset
+from wholetext.io.formats.scores import (
     human_names,
     human_scores,
     metric_names,

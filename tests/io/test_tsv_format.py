@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import Loaded, read, tsv
+from wholetext.io import Loaded, read
+from wholetext.io.formats import tsv
 from wholetext.types import Corpus, Document, Output
 
 

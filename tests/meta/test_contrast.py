@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from wholetext.errors import InputError, MetricError, SpecError
-from wholetext.evaluate import Options
 from wholetext.meta.contrast import (
     Candidate,
     ContrastSet,
@@ -30,6 +29,7 @@ from wholetext.meta.contrast.accuracy import wilson
 from wholetext.meta.contrast.ctxpro import variants
 from wholetext.meta.contrast.items import Wanted
 from wholetext.registry import Scorer
+from wholetext.scoring.evaluate import Options
 from wholetext.types import FloatArray, Metric, Request, Run, mean_stats
 from wholetext.views import Context, Sentence, Whole
 

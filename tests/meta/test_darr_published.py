@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.io.evalset import documents
-from wholetext.io.scores import human_scores, metric_names, metric_scores
-from wholetext.stats.measures import Measure, estimate
+from wholetext.io.formats.evalset import documents
+from wholetext.io.formats.scores import human_scores, metric_names, metric_scores
+from wholetext.meta.agreement.measures import Measure, estimate
 
 pytestmark = pytest.mark.data
 

@@ -13,16 +13,16 @@ import pytest
 
 from wholetext.cli.main import main
 from wholetext.errors import InputError, WholetextError
-from wholetext.evaluate import Options, evaluate
-from wholetext.io import evalset
+from wholetext.io.formats import evalset
 from wholetext.meta import conventions
-from wholetext.meta.agreement import Significance, read_task, run_task
-from wholetext.meta.field import Choice, read_field
+from wholetext.meta.agreement.accuracy import soft_accuracy
+from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.agreement.permutation import compare
+from wholetext.meta.metric_scores import Wanted, gather
+from wholetext.meta.participants import Choice, read_field
 from wholetext.meta.presets import Averaging, run_tasks, tasks_for
-from wholetext.meta.scored import Wanted, gather
-from wholetext.stats.accuracy import soft_accuracy
-from wholetext.stats.measures import Measure, estimate
-from wholetext.stats.permutation import compare
+from wholetext.meta.tasks import Significance, read_task, run_task
+from wholetext.scoring.evaluate import Options, evaluate
 
 LP = "de-en"
 NONE = Significance(draws=0)
@@ -319,8 +319,8 @@ def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
 
 def test_sentences_nobody_rated_are_not_scored_for_paragraphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from wholetext.meta import curves as module
+    from wholetext.meta.judgments.sources import find_ratings
     from wholetext.meta.paragraphs import Windows
-    from wholetext.meta.sources import find_ratings
 
     path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
     lines = path.read_text().splitlines(True)

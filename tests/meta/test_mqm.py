@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from wholetext.errors import InputError
-from wholetext.io.scores import human_scores
-from wholetext.meta.mqm import WMT22, MqmError, Weights, breakdown, gaps, mqm_ratings, read_mqm, spans
+from wholetext.io.formats.scores import human_scores
+from wholetext.meta.judgments.mqm import WMT22, MqmError, Weights, breakdown, gaps, mqm_ratings, read_mqm, spans
 
 HEAD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 RAW = {"en-de": "mqm_ted_ende.tsv", "zh-en": "mqm_ted_zhen.tsv"}

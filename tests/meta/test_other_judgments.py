@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.meta.aspects import read_aspects
-from wholetext.meta.preferences import (
+from wholetext.meta.judgments.aspects import read_aspects
+from wholetext.meta.judgments.preferences import (
     Preference,
     agreement,
     expected_wins,
@@ -18,9 +18,9 @@ from wholetext.meta.preferences import (
     read_preferences,
     read_rankings,
 )
-from wholetext.meta.raters import cohen_kappa, krippendorff_alpha, rater_pairs, reliability
-from wholetext.meta.ratings import gather
-from wholetext.meta.spans import read_span_ratings, span_ratings
+from wholetext.meta.judgments.raters import cohen_kappa, krippendorff_alpha, rater_pairs, reliability
+from wholetext.meta.judgments.ratings import gather
+from wholetext.meta.judgments.spans import read_span_ratings, span_ratings
 
 SEGMENTS = [("d", 0), ("d", 1)]
 nan = float("nan")

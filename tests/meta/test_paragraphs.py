@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import evalset
+from wholetext.io.formats import evalset
+from wholetext.meta.judgments.ratings import Ratings, gather
+from wholetext.meta.judgments.sources import find_ratings, raw_mqm
 from wholetext.meta.paragraphs import Windows, lined_up, paragraphs, texts, write_jsonl
-from wholetext.meta.ratings import Ratings, gather
-from wholetext.meta.sources import find_ratings, raw_mqm
 
 
 def rated(places: dict[str, list[int]], system: str = "A") -> Ratings:

@@ -10,8 +10,8 @@ import pytest
 
 from wholetext.cli.main import main
 from wholetext.errors import InputError
-from wholetext.meta.mqm import read_weights
-from wholetext.meta.sources import find_ratings
+from wholetext.meta.judgments.mqm import read_weights
+from wholetext.meta.judgments.sources import find_ratings
 
 LP = "de-en"
 HEAD = "system\tseg\tdoc\trater\t"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from wholetext.errors import InputError
-from wholetext.io.scores import human_scores
-from wholetext.meta.ratings import gather, read_da, read_ratings, segments_of
-from wholetext.meta.sources import corpus_segments, find_ratings
+from wholetext.io.formats.scores import human_scores
+from wholetext.meta.judgments.ratings import gather, read_da, read_ratings, segments_of
+from wholetext.meta.judgments.sources import corpus_segments, find_ratings
 
 ROWS = [("A", ("d", 0), "r1", 1.0), ("A", ("d", 0), "r2", 3.0), ("B", ("d", 1), "r1", 5.0), ("A", ("e", 0), "r1", 3.0)]
 

@@ -11,16 +11,16 @@ import pytest
 
 from wholetext.errors import InputError, RunError, WholetextError
 from wholetext.meta import conventions
-from wholetext.meta.agreement import Significance, Task, judge, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.curves import curves
-from wholetext.meta.field import Choice, read_field
+from wholetext.meta.judgments.sources import find_ratings
+from wholetext.meta.metric_scores import gather
 from wholetext.meta.paragraphs import Windows
+from wholetext.meta.participants import Choice, read_field
 from wholetext.meta.presets import preset, run_tasks, tasks_for
 from wholetext.meta.ranking import average, even_weights, inter_correlation, paired_t
-from wholetext.meta.scored import gather
-from wholetext.meta.sources import find_ratings
 from wholetext.meta.store import Meta, as_json, notes_of, read_meta, write_meta
-from wholetext.stats.measures import Measure
+from wholetext.meta.tasks import Significance, Task, judge, pooled_accuracy_task, read_task, run_task
 
 LP = "de-en"
 
@@ -317,8 +317,8 @@ def test_paired_t_by_category(folder: Path) -> None:
     import scipy.stats
 
     from wholetext.errors import MetricError
-    from wholetext.evaluate import evaluate
-    from wholetext.io import evalset
+    from wholetext.io.formats import evalset
+    from wholetext.scoring.evaluate import evaluate
 
     loaded = evalset.read(folder, LP)
     results = evaluate(loaded.corpus, loaded.outputs, ["rouge", "chrf"])

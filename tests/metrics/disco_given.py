@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from wholetext.engine import Engine
-from wholetext.text.analysis import LAYERS, Analysis, Token
-from wholetext.text.readings import Reading, read
+from wholetext.metrics.cohesion.readings import Reading, read
+from wholetext.scoring.engine import Engine
+from wholetext.taggers.analysis import LAYERS, Analysis, Token
 from wholetext.types import Fit, Request, View
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from neural_texts import ORACLE, cut, oracle, texts
 
-from wholetext.engine import Engine
 from wholetext.metrics.bertscore import BertScore
+from wholetext.scoring.engine import Engine
 from wholetext.types import FloatArray, Request, View
 
 pytest.importorskip("torch")

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.errors import AlignmentError, InputError, MetricError, MissingExtra, ModelError, SpecError
-from wholetext.evaluate import Options, evaluate, open_run
-from wholetext.results import Results, write_run
-from wholetext.stats.compare import compare
+from wholetext.scoring.evaluate import Options, evaluate, open_run
+from wholetext.scoring.results import Results, write_run
+from wholetext.significance.compare import compare
+from wholetext.taggers import analysis
 from wholetext.testing import check_metric
-from wholetext.text import analysis
 from wholetext.types import Corpus, Document, Output, Scores
 
 Texts = list[tuple[str, ...]]  # documents as segments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wholetext.demo import load
-from wholetext.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, evaluate
 
 
 @pytest.mark.parametrize("pair", ["de-en", "zh-en"])

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.evaluate import Options, evaluate, open_run
-from wholetext.metrics.blonde import DBlonde
-from wholetext.metrics.blonde_reasons import reasons
-from wholetext.results import write_run
-from wholetext.stats.compare import compare
+from wholetext.metrics.blonde.metric import DBlonde
+from wholetext.metrics.blonde.reasons import reasons
+from wholetext.scoring.evaluate import Options, evaluate, open_run
+from wholetext.scoring.results import write_run
+from wholetext.significance.compare import compare
 from wholetext.types import Corpus, Document, Output, Scores
 
 SPEC = "d-blonde(tagger=plain)"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wholetext.evaluate import Options, evaluate
-from wholetext.metrics.blonde_counts import CATEGORIES
+from wholetext.metrics.blonde.counts import CATEGORIES
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, Output, Scores
 
 ORACLE = json.loads((Path(__file__).parents[1] / "oracle" / "blonde" / "blonde.json").read_text("utf-8"))

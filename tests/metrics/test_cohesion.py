@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.errors import MetricError
-from wholetext.metrics.cohesion import (
+from wholetext.metrics.cohesion.grids import adjacency, entities, grid
+from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
     Freq,
@@ -28,10 +29,9 @@ from wholetext.metrics.cohesion import (
     reiteration,
     repetition,
 )
-from wholetext.text.analysis import Analysis, Token
-from wholetext.text.grids import adjacency, entities, grid
-from wholetext.text.readings import read
-from wholetext.text.vectors import StaticVectors
+from wholetext.metrics.cohesion.readings import read
+from wholetext.metrics.cohesion.vectors import StaticVectors
+from wholetext.taggers.analysis import Analysis, Token
 from wholetext.types import Metric
 
 EXACT = 1e-9
@@ -141,7 +141,7 @@ def test_wong_and_kit_count_content_words() -> None:
 
 
 def test_lc_says_what_it_fell_back_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.text import wordnet
+    from wholetext.metrics.cohesion import wordnet
 
     monkeypatch.setattr(wordnet, "version", lambda: "")
     assert Lc(definition="wong-kit").resolve(("zh", "de")).items == "lemma"
@@ -151,7 +151,7 @@ def test_lc_says_what_it_fell_back_to(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.text import wordnet
+    from wholetext.metrics.cohesion import wordnet
 
     class Synset:
         def __init__(self, name: str) -> None:
@@ -222,7 +222,7 @@ def test_entities_partition_the_foci(names: list[str], seed: int) -> None:
 
 
 def test_blocks_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.text import grids
+    from wholetext.metrics.cohesion import grids
 
     rng = np.random.default_rng(3)
     foci = {f"n{i}": tuple(int(s) for s in rng.integers(0, 50, 6)) for i in range(20)}

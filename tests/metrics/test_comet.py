@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 
-from wholetext.engine import Engine
 from wholetext.errors import ModelError
-from wholetext.evaluate import Options, evaluate
 from wholetext.metrics.comet import Comet
+from wholetext.scoring.engine import Engine
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.testing import sample
 from wholetext.types import FloatArray, Request, View
 
@@ -186,7 +186,7 @@ def test_the_last_layer_is_read_where_it_counts_and_scores_stay(
 
 
 def test_layers_above_the_last_that_counts_are_never_computed(request: pytest.FixtureRequest, tiny: Path) -> None:
-    from wholetext.backends.comet_model import CometModel, locate_comet
+    from wholetext.backends.comet.model import CometModel, locate_comet
     from wholetext.backends.encoder import Precision
 
     model = CometModel(locate_comet(folder("comet-reg-sparse", tiny, request), ""), Precision("cpu"))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from disco_given import WordListTagger, engine, request
 
-from wholetext.metrics.cohesion import Conn, EntityGraph, Freq, Lc, LexicalChain, LexicalGraph, Rc
-from wholetext.metrics.discoscore import DsFocus, DsSent
-from wholetext.text.vectors import StaticVectors
+from wholetext.metrics.cohesion.metric import Conn, EntityGraph, Freq, Lc, LexicalChain, LexicalGraph, Rc
+from wholetext.metrics.cohesion.vectors import StaticVectors
+from wholetext.metrics.discoscore.metric import DsFocus, DsSent
 from wholetext.types import Corpus, Document, Metric, Output
 
 NOUNS = {f"n{i}": f"n{i}" for i in range(40)} | {word: word for word in ("china", "people", "press", "year", "land")}
@@ -73,7 +73,7 @@ def test_fifty_thousand_tokens(model: str) -> None:
 
 
 def test_a_plan_too_large_is_nan_with_a_reason(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    from wholetext.metrics import sentence_graph
+    from wholetext.metrics.discoscore import sentence_graph
 
     monkeypatch.setattr(sentence_graph, "_LARGEST_PLAN", 3)
     run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
@@ -92,7 +92,7 @@ def test_truncation_is_counted(model: str) -> None:
 @pytest.mark.slow
 def test_the_real_pipeline_on_odd_texts() -> None:
     pytest.importorskip("spacy")
-    from wholetext.evaluate import evaluate
+    from wholetext.scoring.evaluate import evaluate
 
     texts: dict[str, tuple[str, ...]] = {
         "empty": ("", ""), "emoji": ("👍👍", "🎉"), "no noun": ("It is.", "They were."), "one": ("A cat sat.",),
@@ -115,8 +115,8 @@ def test_shuffling_sentences_lowers_coherence_on_real_documents(data: Path) -> N
     pytest.importorskip("spacy")
     import random
 
-    from wholetext.evaluate import Options, evaluate
     from wholetext.io import read as read_corpus
+    from wholetext.scoring.evaluate import Options, evaluate
 
     texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     for pair in ("zh-en", "de-en", "cs-en"):

@@ -9,14 +9,14 @@ import pytest
 from neural_texts import ORACLE, cut, texts
 
 from wholetext.backends.encoder import Precision
-from wholetext.backends.hub import locate
+from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.aligned import PER_LAYER, Aligned
 from wholetext.backends.learned.config import Config
 from wholetext.backends.learned.forms import Opening
 from wholetext.backends.learned.weights import Weights
-from wholetext.engine import Engine
 from wholetext.errors import ModelError
 from wholetext.metrics.bertscore import BertScore
+from wholetext.scoring.engine import Engine
 from wholetext.types import Request, View
 
 pytest.importorskip("torch")

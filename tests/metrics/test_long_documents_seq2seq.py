@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wholetext.errors import TextTooLong
-from wholetext.evaluate import Options, score
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 pytest.importorskip("torch")

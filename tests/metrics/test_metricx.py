@@ -14,9 +14,9 @@ from wholetext.backends.loading import Checkpoint
 from wholetext.backends.prompts import narrowed
 from wholetext.backends.regressor import Prompt, Regressor
 from wholetext.errors import MetricError
-from wholetext.evaluate import Options, score
 from wholetext.metrics.metricx import MetricX
 from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, score
 from wholetext.testing import check_metric
 from wholetext.types import Corpus, Document, Output, View
 

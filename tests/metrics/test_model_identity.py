@@ -14,7 +14,7 @@ pytest.importorskip("transformers")
 from neural_texts import TINY
 
 from wholetext import score_texts
-from wholetext.evaluate import Options
+from wholetext.scoring.evaluate import Options
 from wholetext.types import Scores
 
 SPECS = {"bertscore(layer=2)@M": "tiny-bert", "mover@M": "tiny-bert", "sbert@M": "tiny-bert", "prism@M": "tiny-mbart50",

@@ -15,10 +15,10 @@ pytest.importorskip("transformers")
 from neural_texts import TINY, with_tokenizers
 
 from wholetext import score_texts
-from wholetext.backends import hub
+from wholetext.backends.hub import locate as hub
 from wholetext.errors import MetricError, ModelError, WholetextError
-from wholetext.evaluate import Options
-from wholetext.plan import make_plan
+from wholetext.scoring.evaluate import Options
+from wholetext.scoring.plan import make_plan
 from wholetext.types import Corpus, Document, Output, Scores
 
 

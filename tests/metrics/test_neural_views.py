@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 
-from wholetext.engine import Engine
 from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
-from wholetext.evaluate import Options, evaluate
 from wholetext.metrics.bertscore import BertScore
 from wholetext.metrics.comet import Comet
 from wholetext.metrics.mover import Mover
 from wholetext.metrics.sbert import Sbert
-from wholetext.plan import make_plan
 from wholetext.registry import scorer
+from wholetext.scoring.engine import Engine
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.plan import make_plan
 from wholetext.testing import check_metric
 from wholetext.types import Corpus, Document, FloatArray, Metric, Output, Request, View
 
@@ -228,7 +228,7 @@ def test_equal_texts_need_no_transport() -> None:
 
 
 def test_sentence_vectors_are_those_of_sentence_transformers() -> None:
-    from wholetext.backends import hub
+    from wholetext.backends.hub import locate as hub
 
     if hub.embedded("minilm") is None:
         pytest.skip("the embedded MiniLM is not installed")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wholetext.evaluate import Options, score
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output, Scores
 
 pytest.importorskip("torch")

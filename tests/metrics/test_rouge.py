@@ -6,7 +6,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
 from wholetext.errors import MetricError
-from wholetext.evaluate import Options, score_texts
+from wholetext.scoring.evaluate import Options, score_texts
 
 HYPS = ["The cat was found under the bed.", "A storm hit the coast"]
 REFS = ["The cat was under the bed.", "The storm hit all of the coast at night"]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from wholetext.evaluate import Options, score, score_texts
 from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, score, score_texts
 from wholetext.types import Corpus, Document, Output
 
 TOLERANCE = 1e-9

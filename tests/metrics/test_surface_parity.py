@@ -9,9 +9,9 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from wholetext.errors import SpecError
-from wholetext.evaluate import Options, evaluate, score_texts
 from wholetext.io import from_texts
 from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, evaluate, score_texts
 
 NO_CACHE = Options(cache=False, flags=False)
 HYPS = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from wholetext.metrics.sentence_graph import similarity
+from wholetext.metrics.discoscore.sentence_graph import similarity
 from wholetext.metrics.transport import earth_movers_distance
 
 

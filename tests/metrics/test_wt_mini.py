@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.backends import hub
+from wholetext.backends.hub import locate as hub
 from wholetext.demo import load
-from wholetext.engine import Engine
-from wholetext.evaluate import Options, evaluate
-from wholetext.io import evalset
+from wholetext.io.formats import evalset
 from wholetext.registry import scorer
+from wholetext.scoring.engine import Engine
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, FloatArray, Output, Request, View
 
 pytest.importorskip("torch")

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from wholetext.backends.encoder import Encoder, memory, torch_module
-from wholetext.backends.hub import guarded
+from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Layout
 from wholetext.backends.tokenizer import Reading, read_table
 from wholetext.errors import MetricError, ModelError
-from wholetext.parsing import file_bytes, read_json
+from wholetext.files.parsing import file_bytes, read_json
 from wholetext.types import Fit, FloatArray, View
 
 _POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}

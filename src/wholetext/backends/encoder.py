@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends import int8, low_precision
-from wholetext.backends.hub import Located, guarded, loading, locate
-from wholetext.backends.lanes import side_by_side
+from wholetext.backends.hub.locate import Located, guarded, loading, locate
 from wholetext.backends.layout import Ids, pad
+from wholetext.backends.parallel import side_by_side
 from wholetext.backends.stack import can_stack, states
 from wholetext.backends.tokenizer import FILES, Tokenizer, read_config
 from wholetext.errors import MissingExtra, ModelError

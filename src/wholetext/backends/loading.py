@@ -10,7 +10,7 @@ from typing import Any
 
 from wholetext.backends import int8, low_precision
 from wholetext.backends.encoder import DTYPES, Precision, pick_device, quiet, torch_module
-from wholetext.backends.hub import SAFE, Located, guarded, loading, locate
+from wholetext.backends.hub.locate import SAFE, Located, guarded, loading, locate
 from wholetext.backends.tokenizer import read_config
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import Run

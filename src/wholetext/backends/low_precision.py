@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends import int8
-from wholetext.cache import default_path
 from wholetext.errors import ModelError, WholetextError
-from wholetext.storage import write_file
+from wholetext.files.cache import default_path
+from wholetext.files.storage import write_file
 from wholetext.types import Run
 
 ISA = "ONEDNN_MAX_CPU_ISA"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.encoder import memory, torch_module
-from wholetext.backends.hub import Located, beside, guarded, locate
+from wholetext.backends.hub.locate import Located, beside, guarded, locate
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.errors import MissingExtra, ModelError

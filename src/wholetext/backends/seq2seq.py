@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from wholetext.backends.encoder import memory, torch_module
-from wholetext.backends.hub import guarded
+from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, assemble, lay_out, pad, together
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.backends.tokenizer import check_limit

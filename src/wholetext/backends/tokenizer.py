@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.hub import SAFE, guarded
+from wholetext.backends.hub.locate import SAFE, guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
 from wholetext.errors import MetricError, MissingExtra, ModelError
-from wholetext.parsing import file_bytes, read_json
+from wholetext.files.parsing import file_bytes, read_json
 from wholetext.types import View
 
 FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository

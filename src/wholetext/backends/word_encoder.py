@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.encoder import Encoder
-from wholetext.backends.hub import SAFE, guarded
+from wholetext.backends.hub.locate import SAFE, guarded
 from wholetext.errors import TextTooLong
 from wholetext.types import Fit, IntArray
 

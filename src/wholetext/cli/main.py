@@ -16,23 +16,23 @@ from wholetext.errors import WholetextError, WholetextWarning
 # verb → module; each module has a function of the verb's name (or an `app` for verbs with sub-verbs).
 # They import what they need when called, so that help stays fast.
 VERBS = {
-    "score": "wholetext.cli.score",
-    "compare": "wholetext.cli.compare",
-    "report": "wholetext.cli.report",
-    "meta": "wholetext.cli.meta",
-    "paragraphs": "wholetext.cli.paragraphs",
-    "explain": "wholetext.cli.explain",
-    "align": "wholetext.cli.align",
-    "plan": "wholetext.cli.plan",
-    "sweep": "wholetext.cli.sweep",
-    "features": "wholetext.cli.features",
-    "contrast": "wholetext.cli.contrast",
-    "train": "wholetext.cli.train",
-    "list": "wholetext.cli.list",
-    "show": "wholetext.cli.show",
-    "models": "wholetext.cli.models",
-    "cache": "wholetext.cli.cache",
-    "demo": "wholetext.cli.demo",
+    "score": "wholetext.cli.scoring.score",
+    "compare": "wholetext.cli.scoring.compare",
+    "report": "wholetext.cli.scoring.report",
+    "meta": "wholetext.cli.judging.meta",
+    "paragraphs": "wholetext.cli.judging.paragraphs",
+    "explain": "wholetext.cli.scoring.explain",
+    "align": "wholetext.cli.scoring.align",
+    "plan": "wholetext.cli.scoring.plan",
+    "sweep": "wholetext.cli.scoring.sweep",
+    "features": "wholetext.cli.judging.features",
+    "contrast": "wholetext.cli.judging.contrast",
+    "train": "wholetext.cli.judging.train",
+    "list": "wholetext.cli.about.list",
+    "show": "wholetext.cli.about.show",
+    "models": "wholetext.cli.about.models",
+    "cache": "wholetext.cli.about.cache",
+    "demo": "wholetext.cli.scoring.demo",
 }
 
 
@@ -88,7 +88,7 @@ def _kept(argv: list[str]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point: run, and turn every error into a message on stderr (exit code 2; 1 for a fault of our own)."""
-    from wholetext.cli.inputs import spread
+    from wholetext.cli.options import spread
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that is not UTF-8 gets ? for ±, not a fault

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from wholetext.parsing import printable
+from wholetext.files.parsing import printable
 
 __all__ = ["console", "guarded", "printable", "tsv_row"]
 

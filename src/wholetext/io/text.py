@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from wholetext.errors import InputError, did_you_mean
-from wholetext.storage import writing
+from wholetext.files.storage import writing
 
 FilePath = str | os.PathLike[str]
 _BUFFER = 1 << 16

@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError
-from wholetext.evaluate import Options, evaluate
-from wholetext.io import Loaded, evalset
-from wholetext.meta.field import Field
+from wholetext.io import Loaded
+from wholetext.io.formats import evalset
+from wholetext.meta.agreement.accuracy import system_means
+from wholetext.meta.agreement.correlation import BoolArray, pearson_rows
+from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.judgments.ratings import Ratings
 from wholetext.meta.paragraphs import Paragraph, ParagraphSet, Windows, lined_up, paragraphs, texts
-from wholetext.meta.ratings import Ratings
+from wholetext.meta.participants import Field
 from wholetext.registry import scorer
-from wholetext.stats.accuracy import system_means
-from wholetext.stats.correlation import BoolArray, pearson_rows
-from wholetext.stats.measures import Measure, estimate
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import FloatArray
 
 MODES = ("direct", "average")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholetext.errors import MetricError
-from wholetext.evaluate import Options, evaluate
 from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Output
 
 FEATURES = ("freq", "freq(focus=entity)", "conn", "conn(focus=entity)", "rc", "lc")

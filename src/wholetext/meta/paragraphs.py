@@ -16,7 +16,7 @@ import numpy as np
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Loaded
 from wholetext.io.text import FilePath, write_lines
-from wholetext.meta.ratings import Ratings
+from wholetext.meta.judgments.ratings import Ratings
 from wholetext.types import Corpus, Document, Judgments, Output
 from wholetext.views import Joiner, glue_for
 

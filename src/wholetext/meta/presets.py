@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wholetext.errors import InputError, did_you_mean
-from wholetext.meta.agreement import DEFAULTS, Significance, Task, TaskResult, pooled_accuracy_task, read_task, run_task
 from wholetext.meta.conventions import official_pairs
+from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.ranking import Average, average, even_weights
-from wholetext.meta.scored import Gathered
+from wholetext.meta.tasks import DEFAULTS, Significance, Task, TaskResult, pooled_accuracy_task, read_task, run_task
 
 
 @dataclass(frozen=True)

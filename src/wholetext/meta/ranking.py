@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholetext.errors import InputError, MetricError
-from wholetext.meta.agreement import TaskResult
-from wholetext.meta.field import Level
-from wholetext.meta.scored import Gathered
-from wholetext.stats.clusters import cluster_ranks
-from wholetext.stats.correlation import both_known, pearson_rows, spearman_rows
-from wholetext.stats.pairs import kendall_b_rows
+from wholetext.meta.agreement.correlation import both_known, pearson_rows, spearman_rows
+from wholetext.meta.agreement.pairs import kendall_b_rows
+from wholetext.meta.metric_scores import Gathered
+from wholetext.meta.participants import Level
+from wholetext.meta.tasks import TaskResult
+from wholetext.significance.clusters import cluster_ranks
 from wholetext.types import FloatArray, Scores
 
 

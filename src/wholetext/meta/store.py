@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import RunError
-from wholetext.io.scores import write_table
-from wholetext.meta.agreement import TaskResult
+from wholetext.files.output_folder import changing, current, shared_kind
+from wholetext.files.parsing import read_json
+from wholetext.files.storage import write_file
+from wholetext.io.formats.scores import write_table
 from wholetext.meta.curves import Point
+from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.presets import Table
 from wholetext.meta.ranking import Average
-from wholetext.meta.scored import Gathered
-from wholetext.output_folder import changing, current, shared_kind
-from wholetext.parsing import read_json
-from wholetext.storage import write_file
+from wholetext.meta.tasks import TaskResult
 from wholetext.version import __version__
 
 FORMAT = 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends import hub
+from wholetext.backends.hub import locate as hub
 from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.errors import InputError
 from wholetext.metrics.token_metric import ENGLISH, TokenMetric, Weights

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.backends import low_precision
-from wholetext.backends.comet import GroupedVectors, Judge, SentenceVectors
-from wholetext.backends.comet_cross import CrossEncoder, Judged
-from wholetext.backends.comet_model import FIRST_TOKEN, CometModel, Hparams, locate_comet, locate_encoder, read_hparams
+from wholetext.backends.comet.cross_encoder import CrossEncoder, Judged
+from wholetext.backends.comet.model import FIRST_TOKEN, CometModel, Hparams, locate_comet, locate_encoder, read_hparams
+from wholetext.backends.comet.vectors import GroupedVectors, Judge, SentenceVectors
 from wholetext.backends.encoder import Precision, pick_device
-from wholetext.backends.hub import identity
+from wholetext.backends.hub.locate import identity
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import Reading
 from wholetext.errors import MetricError, ModelError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.backends import hub
+from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.config import Config
 from wholetext.backends.learned.forms import checked_config
 from wholetext.backends.learned.model import Learned as Model

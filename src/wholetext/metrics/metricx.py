@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from wholetext.backends.hub import identity, locate
+from wholetext.backends.hub.locate import identity, locate
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
 from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wholetext.backends import hub
+from wholetext.backends.hub import locate as hub
 from wholetext.backends.token_vectors import Tokens
 from wholetext.metrics.token_metric import TokenMetric, Weights
 from wholetext.metrics.transport import earth_movers_distance

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.backends.hub import identity, locate
+from wholetext.backends.hub.locate import identity, locate
 from wholetext.backends.layout import together
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.seq2seq import Pair, Said, Seq2Seq

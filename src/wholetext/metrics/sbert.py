@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.backends import hub
 from wholetext.backends.embeddings import Embeddings
 from wholetext.backends.encoder import open_encoder
+from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import FILES, Reading
 from wholetext.errors import MetricError

@@ -10,7 +10,7 @@ import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
 from wholetext.languages import code_of, has_ideographs, is_unspaced
-from wholetext.text.ngrams import blocks, characters, overlap, words
+from wholetext.languages.ngrams import blocks, characters, overlap, words
 from wholetext.types import FloatArray, Metric, Request, Run
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends import hub
 from wholetext.backends.encoder import open_encoder
+from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import together
 from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.backends.tokenizer import FILES, Reading, read_config

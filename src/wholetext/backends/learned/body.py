@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from wholetext.backends.encoder import Encoder, cut_above, load_pretrained, open_encoder, torch_module
-from wholetext.backends.hub import locate
+from wholetext.backends.hub.locate import locate
 from wholetext.backends.layout import Ids
 from wholetext.backends.learned.adapters import adapt
 from wholetext.backends.learned.forms import Opening

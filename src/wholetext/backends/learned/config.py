@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wholetext.backends.learned.fields import Origin, fill, plain
 from wholetext.errors import ModelError
-from wholetext.parsing import file_bytes, read_json
+from wholetext.files.parsing import file_bytes, read_json
 
 FILE, WEIGHTS, CARD = "wholetext.json", "weights.safetensors", "README.md"
 FORMAT = 1

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from wholetext.backends import hub
+from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.config import CARD, FILE, WEIGHTS, Config, write_config
 from wholetext.backends.learned.weights import Array, safetensors_faults, write_weights
 from wholetext.backends.tokenizer import FILES
 from wholetext.errors import ModelError
-from wholetext.output_folder import LIST, Kind, changing, read_list, sha256
+from wholetext.files.output_folder import LIST, Kind, changing, read_list, sha256
 
 
 def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from wholetext.backends.encoder import Precision
-from wholetext.backends.hub import Located
+from wholetext.backends.hub.locate import Located
 from wholetext.backends.learned.config import Config, HeadShape, read_config
 from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.weights import Weights

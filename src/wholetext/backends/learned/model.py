@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends import hub, low_precision
+from wholetext.backends import low_precision
 from wholetext.backends.encoder import Precision, pick_device
+from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import WEIGHTS, Config, Scale
 from wholetext.backends.learned.folder import find_base, verify

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.hub import companion
+from wholetext.backends.hub.locate import companion
 from wholetext.backends.learned.adapters import adapt, merge
 from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.forms import Opening

@@ -2,7 +2,7 @@
 
 from wholetext.meta.contrast.accuracy import Accuracy, Comparison, compare, groups, overall
 from wholetext.meta.contrast.decisions import Decisions, decide, given_scores
-from wholetext.meta.contrast.front import READERS, read
+from wholetext.meta.contrast.detect import READERS, read
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Item
 
 __all__ = ["READERS", "Accuracy", "Candidate", "Comparison", "ContrastSet", "Decisions", "Item", "compare", "decide",

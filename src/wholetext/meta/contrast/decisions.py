@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.cache import Cache, damage_notes
-from wholetext.engine import Engine
 from wholetext.errors import InputError, MetricError
-from wholetext.evaluate import Options
+from wholetext.files.cache import Cache, damage_notes
 from wholetext.io.text import opened
-from wholetext.jobs import Job, job, salt_of
 from wholetext.meta.contrast.items import ContrastSet
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
+from wholetext.scoring.bound import Job, job, salt_of
+from wholetext.scoring.engine import Engine
+from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
 
 BoolArray = NDArray[np.bool_]

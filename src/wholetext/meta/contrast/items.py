@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import InputError
-from wholetext.parsing import integer
+from wholetext.files.parsing import integer
 
 _LARGEST = 10**9
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wholetext.files.parsing import read_json
 from wholetext.io.text import opened
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Item, Wanted
-from wholetext.parsing import read_json
 
 
 def read(path: Path, wanted: Wanted) -> ContrastSet:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import RunError
+from wholetext.files.output_folder import changing, shared_kind
+from wholetext.files.storage import write_file
 from wholetext.meta.contrast.accuracy import Accuracy, Comparison, Split, groups, overall
 from wholetext.meta.contrast.decisions import Decisions
-from wholetext.output_folder import changing, shared_kind
-from wholetext.storage import write_file
 from wholetext.version import __version__
 
 FORMAT = 1

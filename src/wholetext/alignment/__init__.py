@@ -1,0 +1,1 @@
+"""Sentence splitting, and alignment of output that has other segments than its document."""

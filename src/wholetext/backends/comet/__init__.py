@@ -1,0 +1,1 @@
+"""COMET models: checkpoints, sentence vectors, cross-encoders."""

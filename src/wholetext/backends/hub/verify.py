@@ -1,0 +1,126 @@
+"""Whether a model folder is whole and safe to load, without loading it: hashes, headers, tokenizer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wholetext.backends.comet.model import read_hparams
+from wholetext.backends.hub import locate as hub
+from wholetext.backends.hub.torch_file import TorchFile
+from wholetext.backends.learned.forms import checked_config
+from wholetext.backends.loading import load_tokenizer
+from wholetext.backends.tokenizer import read_config
+from wholetext.errors import ModelError, WholetextError
+from wholetext.files.parsing import read_json
+
+_HEADER = 16 << 20  # bytes of a table of tensors
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: what, and whether it is as it should be."""
+
+    file: str
+    good: bool
+    what: str
+
+
+def verify(folder: Path) -> list[Finding]:
+    """Everything that can be said about a model folder without running it."""
+    strange = [path for path in sorted(folder.rglob("*")) if path.exists() and not path.is_file() and not path.is_dir()]
+    if strange:  # opening one may never end
+        return [Finding(path.relative_to(folder).as_posix(), False, "a device or a pipe, not a file")
+                for path in strange]  # fmt: skip
+    found = [*_described(folder), *_weights(folder), *_hashes(folder)]
+    gone = hub.incomplete(folder)
+    if gone:
+        found.append(Finding(gone, False, "missing"))
+    return found
+
+
+def _described(folder: Path) -> Iterator[Finding]:
+    """config.json or hparams.yaml, and the tokenizer where the folder has one."""
+    if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
+        yield _read("wholetext.json", "a metric made by `wholetext train`", lambda: checked_config(folder))
+        return
+    if (folder / "hparams.yaml").is_file():
+        yield _read("hparams.yaml", "a COMET checkpoint", lambda: read_hparams(folder))
+        return
+    try:
+        config = read_config(folder)
+    except WholetextError as fault:
+        yield Finding("config.json", False, fault.what)
+        return
+    yield Finding("config.json", True, f"a model of type {config.get('model_type', 'unknown')}")
+    if "auto_map" in config:
+        yield Finding("config.json", False, "asks for program code from the hub, which is never run")
+    if any(folder.glob("tokenizer*")) or any(folder.glob("*.model")) or (folder / "vocab.txt").is_file():
+        try:
+            yield Finding("tokenizer", True, f"{len(load_tokenizer(folder))} words")
+        except WholetextError as fault:
+            yield Finding("tokenizer", False, fault.what)
+
+
+def _read(file: str, what: str, read: Callable[[], object]) -> Finding:
+    try:
+        read()
+    except WholetextError as fault:
+        return Finding(file, False, fault.what)
+    return Finding(file, True, what)
+
+
+def _weights(folder: Path) -> Iterator[Finding]:
+    for path in sorted(folder.rglob("*.safetensors")):
+        yield _safetensors(path, path.relative_to(folder).as_posix())
+    for path in sorted([*folder.rglob("*.bin"), *folder.rglob("*.ckpt")]):
+        name = path.relative_to(folder).as_posix()
+        try:
+            yield Finding(name, True, f"{TorchFile(path).check()} tensors; read as tensors only")
+        except ModelError as fault:
+            used = path.suffix == ".ckpt" or path.name.startswith("pytorch_model")
+            yield Finding(name, not used, fault.what if used else f"not used here ({fault.what})")
+
+
+def _safetensors(path: Path, name: str) -> Finding:
+    """The header says where each tensor ends; the last one must end where the file does."""
+    there = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > there:
+            return Finding(name, False, "cut off inside its header")
+        text = file.read(min(length, _HEADER + 1))
+    try:
+        if length > _HEADER:
+            raise ModelError(f"its header has {length:,} bytes")
+        header = read_json(text, error=ModelError)
+        ends = [facts["data_offsets"][1] for key, facts in header.items() if key != "__metadata__"]
+        wanted = 8 + length + max(ends, default=0)
+    except ModelError as fault:
+        return Finding(name, False, f"not a safetensors file ({fault.what})")
+    except (KeyError, TypeError, IndexError, AttributeError):
+        return Finding(name, False, "not a safetensors file (its header describes no tensors)")
+    if there != wanted:
+        return Finding(name, False, f"{there} bytes, its header speaks of {wanted}")
+    return Finding(name, True, f"{len(ends)} tensors, {there / 1e6:.1f} MB")
+
+
+def _hashes(folder: Path) -> Iterator[Finding]:
+    """Files in the hub's cache are named after their content: it must still be that."""
+    for path in sorted(folder.rglob("*")):
+        blob = path.resolve()
+        if path.is_symlink() and blob.is_file() and blob.parent.name == "blobs":
+            good = _git_or_sha256(blob) == blob.name
+            said = "as the hub has it" if good else "other content than the hub's"
+            yield Finding(path.relative_to(folder).as_posix(), good, said)
+
+
+def _git_or_sha256(path: Path) -> str:
+    """Large files go by SHA-256, small ones by the hash git gives them."""
+    digest = hashlib.sha256() if len(path.name) == 64 else hashlib.sha1(f"blob {path.stat().st_size}\0".encode())
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Verbs that tell what is there: metrics, models, cache."""

@@ -1,0 +1,1 @@
+"""Verbs that compare metrics with people, and train them."""

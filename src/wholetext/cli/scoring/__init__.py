@@ -1,0 +1,1 @@
+"""Verbs that score texts and show scores."""

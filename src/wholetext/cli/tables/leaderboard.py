@@ -1,0 +1,234 @@
+"""Comparisons as people and programs read them: a terminal table, JSON, TSV, LaTeX."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from wholetext.cli import terminal
+from wholetext.cli.options import warn
+from wholetext.cli.terminal import printable
+
+if TYPE_CHECKING:
+    from wholetext.scoring.results import Results
+    from wholetext.significance.compare import Comparison, Standing
+    from wholetext.types import Scores
+
+Format = Literal["table", "json", "tsv", "latex"]
+MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
+
+
+def render(results: Results, comparisons: Sequence[Comparison], format: Format, signatures: bool = False) -> None:
+    """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr."""
+    tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
+    notes = list(dict.fromkeys((*results.notes, *tested)))
+    if format in ("tsv", "latex"):
+        warn(notes)
+    if format == "json":
+        print(json.dumps(as_json(results, comparisons, notes), ensure_ascii=False, indent=1))
+    elif format == "tsv":
+        print("\n".join(map(terminal.tsv_row, _tsv(comparisons))))
+    elif format == "latex":
+        print(_latex(comparisons))
+    else:
+        _table(results, comparisons, notes, signatures)
+
+
+def number(value: float, places: int) -> str:
+    return "–" if math.isnan(value) else f"{value:.{places}f}"
+
+
+def arrow(comparison: Comparison) -> str:
+    return "↑" if comparison.higher_is_better else "↓"
+
+
+def order(comparisons: Sequence[Comparison]) -> list[str]:
+    """Systems in the order of the first metric, best first."""
+    return [standing.system for standing in comparisons[0].standings]
+
+
+def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool) -> None:
+    from rich.text import Text
+
+    wide = terminal.console()
+    console = wide if wide.is_terminal else terminal.console(width=max(80, 24 * (len(comparisons) + 1)))
+    _scores(comparisons, console)
+    first = comparisons[0]
+    corpus = results.corpus
+    segments = sum(len(doc) for doc in corpus.docs)
+    langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
+    console = wide if wide.is_terminal else terminal.console(width=80)
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
+                       f"{_legend(comparisons)}.", style="dim"))
+    console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
+    for comparison in comparisons:
+        for signature in _signatures(results.scores[comparison.metric], signatures):
+            console.print(Text(signature, style="dim"), soft_wrap=True)
+    footer(notes, console)
+
+
+def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
+    """The signature that all systems share, or each with the systems it is of."""
+    found: dict[str, list[str]] = {}
+    for system, scores in by_system.items():
+        found.setdefault(str(scores.signature) if full else scores.signature.short, []).append(system)
+    return list(found) if len(found) == 1 else [f"{signature}  {', '.join(of)}" for signature, of in found.items()]
+
+
+def footer(notes: Sequence[str], console: Any) -> None:
+    """Notes below a table, wrapped to its width."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1))
+    for note in notes:
+        grid.add_row("!", Text(note, overflow="fold"), style="yellow")
+    if notes:
+        console.print(grid)
+
+
+def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
+    """Systems x metrics; metrics that have no room beside one another go one block under another, none is cut."""
+    from rich.table import Table
+    from rich.text import Text
+
+    systems = order(comparisons)
+    cells = [[_cell(each[system], each.decimals, len(systems)) for system in systems] for each in comparisons]
+    names = min(max(Text(printable(system)).cell_len for system in [*systems, "system"]), max(12, console.width // 2))
+    heads = [Text(f"{each.label} {arrow(each)}") for each in comparisons]
+    needs = [max(*(cell.cell_len for cell in column), min(head.cell_len, 24)) for column, head in zip(cells, heads)]
+    begin = 0
+    while begin < len(needs):
+        end, room = begin + 1, console.width - names - 2 - needs[begin]
+        while end < len(needs) and needs[end] + 2 <= room:
+            room -= needs[end] + 2
+            end += 1
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("system", overflow="fold", min_width=names, max_width=names)
+        for head, need in zip(heads[begin:end], needs[begin:end]):
+            table.add_column(head, justify="right", overflow="fold", min_width=need)
+        for row, system in enumerate(systems):
+            table.add_row(Text(printable(system)), *(column[row] for column in cells[begin:end]))
+        console.print(*([""] if begin else []), table, sep="\n")
+        begin = end
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _legend(comparisons: Sequence[Comparison]) -> str:
+    """What the marks behind the scores mean; there are none where there is one system."""
+    first = comparisons[0]
+    if len(first.standings) == 1:
+        return ""
+    against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
+    return (f"; {MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
+            "Holm-corrected; #n is the rank cluster")
+
+
+def pairs(comparisons: Sequence[Comparison]) -> None:
+    """One line per system and metric: its difference to the baseline, and what it would take to settle it."""
+    for comparison in comparisons:
+        places = comparison.decimals
+        if len(comparison.standings) == 1:
+            continue
+        wide = max(len(printable(s.system)) for s in comparison.standings)
+        print(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}")
+        for s in comparison.standings:
+            if s.verdict == "baseline":
+                continue
+            low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
+            tested = f"p {number(s.p, 4)}, Holm {number(s.p_holm, 4)}"
+            delta = number(s.delta, places)
+            signed = f"+{delta}" if s.delta >= 0 else delta
+            print(f"  {printable(s.system):<{wide}} {signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
+
+
+def _hint(standing: Standing) -> str:
+    """What it would take to settle an open comparison."""
+    power = standing.power
+    if standing.verdict != "open" or power is None or math.isnan(power.needed):
+        return ""
+    if math.isinf(power.needed):
+        return "  (the same score: no number of documents would separate them)"
+    return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
+
+
+def _cell(standing: Standing, places: int, systems: int) -> Any:
+    from rich.text import Text
+
+    rank = "" if standing.rank is None else f"#{standing.rank}"
+    half = (standing.interval.high - standing.interval.low) / 2
+    marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
+    text = Text(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
+    if standing.rank == 1 and systems > 1:
+        text.stylize("bold green")
+    return text
+
+
+def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]) -> dict[str, Any]:
+    """Everything as plain values; numbers are numbers, undefined ones null."""
+
+    def plain(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    def system(standing: Standing) -> dict[str, Any]:
+        return {
+            "system": standing.system, "score": plain(standing.score),
+            "interval": [plain(standing.interval.low), plain(standing.interval.high)],
+            "delta": plain(standing.delta),
+            "delta_interval": [plain(standing.delta_interval.low), plain(standing.delta_interval.high)],
+            "p": plain(standing.p), "p_holm": plain(standing.p_holm), "rank": standing.rank,
+            "verdict": standing.verdict,
+        }
+
+    return {
+        "corpus": results.corpus.id, "langs": list(results.corpus.langs), "documents": len(results.corpus),
+        "metrics": [
+            {
+                "name": comparison.metric, "output": comparison.output, "higher_is_better": comparison.higher_is_better,
+                "decimals": comparison.decimals, "baseline": comparison.baseline, "test": dict(comparison.signature),
+                "systems": [
+                    system(standing) | _about(results.scores[comparison.metric][standing.system])
+                    for standing in comparison.standings
+                ],
+            }
+            for comparison in comparisons
+        ],
+        "notes": list(notes), "warnings": list(notes),  # two names of one list: 0.1.0 called it warnings
+    }
+
+
+def _about(scores: Scores) -> dict[str, Any]:
+    return {"signature": str(scores.signature), "short_signature": scores.signature.short, "notes": list(scores.notes)}
+
+
+def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
+    rows = [["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank"]]
+    for comparison in comparisons:
+        for s in comparison.standings:
+            numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
+            rows.append([comparison.label, s.system, *(repr(float(x)) for x in numbers), str(s.rank or "")])
+    return rows
+
+
+def _latex(comparisons: Sequence[Comparison]) -> str:
+    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
+    arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
+    head = " & ".join(["System", *(f"{c.label.translate(escape)} {arrows[arrow(c)]}" for c in comparisons)])
+    lines = [r"\begin{tabular}{l" + "r" * len(comparisons) + "}", r"\toprule", head + r" \\", r"\midrule"]
+    for system in order(comparisons):
+        cells = []
+        for comparison in comparisons:
+            standing, places = comparison[system], comparison.decimals
+            half = (standing.interval.high - standing.interval.low) / 2
+            mark = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}.get(standing.verdict, "")
+            score = number(standing.score, places)
+            bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
+            cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
+        lines.append(" & ".join([printable(system).translate(escape), *cells]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])

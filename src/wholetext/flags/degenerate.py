@@ -1,0 +1,130 @@
+"""Degenerate output: empty, copied, loops, the same text again, wrong script or language, length out of proportion.
+
+Flags are hints for people, so every check prefers silence to a false alarm: it looks at the reference (the source where
+there is none) and is quiet where that has the same peculiarity. docs/degenerate.md has the rates on human translations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from wholetext.errors import AlignmentError
+from wholetext.flags import checks as suspicion
+from wholetext.flags.checks import SideBySide
+from wholetext.types import Corpus, Output
+
+Kind = Literal["empty", "copied", "loop", "repeat", "script", "language", "length"]
+_WORDS: dict[Kind, str] = {
+    "empty": "no text", "copied": "copied source", "loop": "loops", "repeat": "same text for different sources",
+    "script": "wrong script", "language": "wrong language", "length": "length out of proportion",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One finding: about a segment, a whole document (``segment`` is None) or the whole system (``doc`` is None)."""
+
+    kind: Kind
+    doc: str | None
+    segment: int | None  # counted from 0
+    note: str
+
+
+def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
+    """Everything suspicious in one system's output: segments, then documents, then the system.
+
+    A segment gets one flag, of the first kind (in the order of ``Kind``) that explains it. A document gets one if half
+    of its segments have, or if taken together they are in the wrong language or out of proportion; the system, if one
+    segment in twenty has. Where an output has other segments than the source, the document is judged as one text.
+    """
+    texts = side_by_side(corpus, output)
+    likeness = suspicion.Likeness(texts)
+    found: dict[int, tuple[Kind, str]] = {}
+    checks: tuple[tuple[Kind, dict[int, str]], ...] = (
+        ("empty", suspicion.empty(texts)),
+        ("copied", suspicion.copied(texts)),
+        ("loop", suspicion.loops(texts)),
+        ("repeat", suspicion.repeats(texts)),
+        ("script", suspicion.wrong_script(texts)),
+        ("language", likeness.alone()),
+        ("length", suspicion.lengths(texts)),
+    )
+    for kind, notes in checks:
+        for at, note in notes.items():
+            found.setdefault(at, (kind, note))
+    single = [Flag(found[at][0], texts.docs[at], texts.segments[at], found[at][1]) for at in sorted(found)]
+    return (*single, *_documents(texts, single, likeness), *_system(texts, single))
+
+
+def summary(system: str, found: Iterable[Flag]) -> str:
+    """One line about a system, or ``""``: how many segments (documents) of each kind, and where to look first."""
+    flagged = [flag for flag in found if flag.doc is not None]
+    if not flagged:
+        return ""
+    counts = Counter((flag.kind, flag.segment is None) for flag in flagged)
+    parts = [
+        f"{_WORDS[kind]} in {count} {'document' if whole else 'segment'}{'s' if count > 1 else ''}"
+        for (kind, whole), count in counts.most_common()
+    ]
+    first = next(flag for flag in flagged if (flag.kind, flag.segment is None) == counts.most_common(1)[0][0])
+    where = f"document {first.doc}" + ("" if first.segment is None else f", segment {first.segment + 1}")
+    return f"{system}: {', '.join(parts)}; see {where}: {first.note}"
+
+
+def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
+    """Segments of output, source and references in parallel; whole documents where their numbers differ."""
+    names = corpus.references
+    texts = SideBySide(corpus.langs, [], [], [], [] if corpus.has_source else None, [[] for _ in names])
+    for doc in corpus.docs:
+        if doc.id not in output.docs:
+            raise AlignmentError(f"document {doc.id!r} is missing", where=f"system {output.system}",
+                                 next="give every system the same documents")
+        hyp = output.docs[doc.id]
+        columns: list[Sequence[str]] = [hyp, *([doc.src] if texts.src is not None and doc.src is not None else [])]
+        columns += [doc.refs[name] for name in names]
+        aligned = len({len(column) for column in columns}) == 1
+        if not aligned:
+            columns = [[" ".join(column)] for column in columns]
+        texts.docs.extend([doc.id] * len(columns[0]))
+        texts.segments.extend(range(len(hyp)) if aligned else [None])
+        for side, column in zip(texts.sides(), columns):
+            side.extend(column)
+    return texts
+
+
+def _documents(texts: SideBySide, single: list[Flag], likeness: suspicion.Likeness) -> list[Flag]:
+    """Half of a document's segments flagged alike, or the document suspicious when taken together."""
+    sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
+    counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
+    found = [
+        Flag(kind, doc, None, f"{count} of {sizes[doc]} segments")
+        for (kind, doc), count in counts.items() if doc is not None and count >= max(2, sizes[doc] / 2)
+    ]
+    known = {flag.doc for flag in single if flag.segment is None} | {flag.doc for flag in found}
+    names = list(sizes)
+    number = {name: i for i, name in enumerate(names)}
+    owner = np.array([number.get(doc, -1) for doc in texts.docs], dtype=np.int64)
+    together: tuple[tuple[Kind, dict[int, str]], ...] = (
+        ("language", likeness.together(owner, len(names))),
+        ("length", suspicion.document_lengths(texts, owner, len(names))),
+    )
+    for kind, notes in together:
+        for at, note in notes.items():
+            if names[at] not in known:
+                known.add(names[at])
+                found.append(Flag(kind, names[at], None, note))
+    return found
+
+
+def _system(texts: SideBySide, single: list[Flag]) -> list[Flag]:
+    counts = Counter(flag.kind for flag in single)
+    total = len(texts.docs)
+    return [
+        Flag(kind, None, None, f"{count} of {total} segments")
+        for kind, count in counts.items() if count >= max(3, total / 20)
+    ]

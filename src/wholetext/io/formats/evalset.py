@@ -1,0 +1,214 @@
+"""EvalSet folders of mt-metrics-eval: texts by language pair, with their documents. Scores are in ``scores.py``.
+
+    sources/LP.txt  documents/LP.docs  references/LP.NAME.txt  system-outputs/LP/NAME.txt    (.jsonl and .gz also)
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.files.parsing import read_json
+from wholetext.io.assembly import Langs, Loaded, assemble, pair
+from wholetext.io.segments import Column, Columns, Run, runs_of
+from wholetext.io.text import FilePath, at, clean, is_folder, opened, write_lines
+from wholetext.types import Corpus
+
+MISSING = "[No translation supplied]"
+_PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
+_CODE = re.compile(r"[A-Za-z0-9]+([_.@-][A-Za-z0-9]+)*")
+_ENDS = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")
+
+
+def is_evalset(folder: FilePath) -> bool:
+    """Whether a folder has the parts of an EvalSet."""
+    return any(is_folder(Path(folder) / part) for part in _PARTS)
+
+
+def pairs(folder: FilePath) -> tuple[str, ...]:
+    """The language pairs of an EvalSet, from its documents and sources."""
+    root = _root(folder)
+    names = [entry.name.split(".")[0] for part in ("documents", "sources") for entry in entries(root / part)]
+    names += [entry.name for part in ("metric-scores", "system-outputs") for entry in entries(root / part)]
+    return tuple(sorted({name for name in names if "-" in name}))
+
+
+def systems(folder: FilePath, langs: Langs) -> tuple[str, ...]:
+    """Names of the systems that have an output here (human ones too: references that were judged)."""
+    root = _root(folder)
+    return tuple(_listed(root / "system-outputs" / language_pair(root, langs), ""))
+
+
+def references(folder: FilePath, langs: Langs) -> tuple[str, ...]:
+    """Names of the references."""
+    root = _root(folder)
+    return tuple(_listed(root / "references", f"{language_pair(root, langs)}."))
+
+
+def documents(folder: FilePath, langs: Langs) -> tuple[Run, ...]:
+    """The documents as stretches of segments, in order, with their domain; there also where the texts are not."""
+    return tuple(_documents(_root(folder), language_pair(folder, langs))[0])
+
+
+def read(folder: FilePath, langs: Langs = None) -> Loaded:
+    """Source, all references and all outputs of one language pair (which need not be named where there is one only).
+
+    Lines are right-stripped. A line ``[No translation supplied]`` is a missing text: it is kept as empty text,
+    and a warning counts such lines by system.
+    """
+    root = _root(folder)
+    name = language_pair(root, langs)
+    source = _find(root / "sources" / name)
+    if source is None:
+        raise InputError(f"this EvalSet has no texts for {name}: there is no sources/{name}.txt", where=str(root),
+                         next="its scores can be read without them (wholetext meta)")
+    notes: list[str] = []
+    columns = Columns(
+        _column("", source, "source", notes),
+        tuple(_column(ref, path, "target", notes) for ref, path in _listed(root / "references", f"{name}.").items()),
+        tuple(_column(system, path, "hypothesis", notes)
+              for system, path in _listed(root / "system-outputs" / name, "").items()))
+    length = columns.length()
+    runs, more = _documents(root, name)
+    if runs[-1].stop != length:
+        raise AlignmentError(f"documents/{name}.docs has {runs[-1].stop} lines but {source.name} has {length}",
+                             where=str(root), next="the files of an EvalSet have one line per segment")
+    corpus = Corpus(root.name, pair(name), columns.documents(runs))
+    return assemble(corpus, columns.outputs(runs), [*more, *notes], str(root))
+
+
+def write(folder: FilePath, loaded: Loaded) -> None:
+    """The same folder from a corpus and outputs; every text needs the segments of the corpus."""
+    corpus, root = loaded.corpus, Path(folder)
+    name = _pair_name(corpus.langs, root)
+    for output in loaded.outputs:
+        for doc in corpus.docs:
+            if len(output.docs[doc.id]) != len(doc):
+                raise AlignmentError(f"document {doc.id!r} has other segments in the output of {output.system!r}",
+                                     where=str(root), next="align it first, or write JSONL")
+    ids = [_two_names(doc.meta.get("domain") or "all", doc.id, root) for doc in corpus.docs for _ in range(len(doc))]
+    if corpus.has_source:
+        write_lines(root / "sources" / f"{name}.txt", (text for doc in corpus.docs for text in doc.src or ()))
+    write_lines(root / "documents" / f"{name}.docs", ids)
+    for ref in corpus.references:
+        write_lines(root / "references" / f"{name}.{_file_name(ref)}.txt",
+                    (text for doc in corpus.docs for text in doc.refs[ref]))
+    for output in loaded.outputs:
+        write_lines(root / "system-outputs" / name / f"{_file_name(output.system)}.txt",
+                    (text for doc in corpus.docs for text in output.docs[doc.id]))
+
+
+def _pair_name(langs: tuple[str, str], root: Path) -> str:
+    if not all(langs):
+        raise InputError("an EvalSet is written for a language pair, and this corpus has none", where=str(root),
+                         next="give the languages, e.g. -l de-en")
+    for code in langs:
+        if not _CODE.fullmatch(code):  # a code is part of the names of files, so it must not lead to another folder
+            raise InputError(f"{code!r} is not the code of a language", where=str(root),
+                             next="give codes such as de, en_US")
+    return "-".join(langs)
+
+
+def language_pair(folder: FilePath, langs: Langs) -> str:
+    """``de-en``, checked against the folder; the only pair there is where none is asked for."""
+    there = pairs(folder)
+    if langs is None:
+        if len(there) == 1:
+            return there[0]
+        raise InputError(f"this EvalSet has several language pairs: {', '.join(there) or 'none'}", where=str(folder),
+                         next=f"choose one, e.g. -l {there[0]}" if there else "")
+    name = "-".join(pair(langs))
+    if name not in there:
+        raise InputError(f"this EvalSet has no language pair {name}", where=str(folder),
+                         next=did_you_mean(name, list(there)) or f"it has {', '.join(there) or 'none'}")
+    return name
+
+
+def _root(folder: FilePath) -> Path:
+    root = Path(folder)
+    if not is_folder(root):
+        raise InputError("there is no such folder", where=str(root), next="check the path")
+    if not is_evalset(root):
+        raise InputError("this folder is not an EvalSet", where=str(root), next=f"it should have {', '.join(_PARTS)}")
+    return root
+
+
+def entries(folder: Path) -> list[Path]:
+    """What is in a folder, sorted; nothing where it does not exist."""
+    try:
+        return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise InputError(f"cannot read this folder: {error.strerror}", where=str(folder)) from None
+
+
+def _documents(root: Path, name: str) -> tuple[list[Run], list[str]]:
+    with opened(root / "documents" / f"{name}.docs") as file:
+        # the two columns are parted by a tab or by a space
+        runs, notes = runs_of((_two_columns(line) for line in file.lines()), file.name, domains=True)
+    if not runs:
+        raise InputError("this file names no documents", where=file.name, next="write DOMAIN<tab>DOCUMENT per segment")
+    return runs, notes
+
+
+def _two_columns(line: str) -> str:
+    return line if "\t" in line else "\t".join(line.split(None, 1))
+
+
+def _listed(folder: Path, prefix: str) -> dict[str, Path]:
+    """name → file for ``PREFIX`` + NAME + ``.txt`` (or another end)."""
+    found: dict[str, Path] = {}
+    for entry in entries(folder):
+        end = next((end for end in _ENDS if entry.name.endswith(end)), "")
+        if end and entry.name.startswith(prefix):
+            name = entry.name[len(prefix) : -len(end)]
+            if name in found:
+                raise InputError(f"two files hold {name!r}: {found[name].name} and {entry.name}", where=str(folder),
+                                 next="keep one of them")
+            found[name] = entry
+    return dict(sorted(found.items()))
+
+
+def _find(path: Path) -> Path | None:
+    return _listed(path.parent, f"{path.name}").get("")
+
+
+def _column(name: str, path: Path, key: str, notes: list[str]) -> Column:
+    """The lines of a text; ``key`` is its field in a JSONL file."""
+    with opened(path) as file:
+        if ".jsonl" in path.suffixes:
+            lines = [_field(line, key, at(file.name, number)) for number, line in enumerate(file.lines(), 1)]
+        else:
+            lines = [line.rstrip() for line in file.lines()]
+    missing = [i for i, line in enumerate(lines) if line == MISSING]
+    for i in missing:
+        lines[i] = ""
+    if missing:
+        notes.append(f"{path.name}: {len(missing)} segments have no translation and are taken as empty text "
+                     f"(first: line {missing[0] + 1})")
+    return Column(name, lines, str(path))
+
+
+def _field(line: str, key: str, where: str) -> str:
+    value = read_json(line, where=where)
+    text = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(text, str):
+        raise InputError(f"there is no text {key!r} in this line", where=where)
+    return clean(text, where)
+
+
+def _file_name(name: str) -> str:
+    if not name or name.startswith(".") or not name.isprintable() or any(sign in name for sign in '/\\:') \
+            or len(name.encode()) > 200:
+        raise InputError(f"{name[:80]!r} cannot be the name of a file", next="rename this system or reference")
+    return name
+
+
+def _two_names(domain: str, doc: str, root: Path) -> str:
+    for name in (domain, doc):
+        if "\t" in name or "\n" in name or name != name.strip() or not name:
+            raise InputError(f"the document id or domain {name!r} cannot be written to an EvalSet", where=str(root),
+                             next="leave out tabs, line breaks and blanks around it, or write JSONL")
+    return f"{domain}\t{doc}"

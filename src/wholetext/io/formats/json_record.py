@@ -1,0 +1,185 @@
+"""One line of a JSONL file → a Record: which key means what, and every way in which a line can be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from wholetext.errors import InputError
+from wholetext.files.parsing import read_json
+from wholetext.io import records
+from wholetext.io.text import at, clean
+
+Text = str | tuple[str, ...]  # one segment, or all segments of a document
+_WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document in one string, "\n\n" between its segments
+_ROLES: dict[str, str] = {
+    **dict.fromkeys(records.DOC, "doc"), **dict.fromkeys((*records.SRC, "src_text"), "src"),
+    **dict.fromkeys(records.REF, "ref"), **dict.fromkeys(records.HYP, "hyp"), **dict.fromkeys(records.SYSTEM, "system"),
+    **{name: name for name in (*records.META, "refs", "meta", "src_lang", "tgt_lang")}, "outputs": "outputs",
+    "tgt_text": "outputs", "lp": "langs", "langs": "langs", "corpus": "corpus", "dataset_id": "corpus"}
+_APART = (("ref", "refs"), ("hyp", "outputs"), ("system", "outputs"))  # what does not go together in one line
+
+
+@dataclass(slots=True)
+class Record:
+    """What one line says. ``outputs[""]`` is an output whose system the line does not name."""
+
+    line: int
+    doc: str = ""
+    src: Text | None = None
+    refs: dict[str, Text] = field(default_factory=dict)
+    outputs: dict[str, Text] = field(default_factory=dict)
+    system: str = ""
+    meta: dict[str, str] = field(default_factory=dict)
+    langs: tuple[str, str] = ("", "")
+    corpus: str = ""
+    whole: bool = False  # the line is a document; otherwise it is a segment
+    empty: bool = False  # no text at all: the line that names the corpus and its languages
+
+
+class Parser:
+    """Reads the lines of one file; lines with the same keys are understood once."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.unused: dict[str, None] = {}
+        self._shapes: dict[tuple[str, ...], dict[str, str]] = {}
+
+    def parse(self, line: str, number: int) -> Record:
+        """Read one line; the record says nothing twice and its texts are either all segments or all documents."""
+        where = at(self.name, number)
+        given = _object(line, where)
+        if None in given.values():  # null says nothing
+            given = {key: value for key, value in given.items() if value is not None}
+        keys = tuple(given)
+        roles = self._shapes.get(keys)
+        if roles is None:
+            roles = self._shapes[keys] = self._shape(keys, where)
+        texts = _Texts(where, split=not _WHOLE.isdisjoint(keys), check="\\u" in line)
+        record = Record(number)
+        facts: dict[str, Any] = {}
+        for role, key in roles.items():
+            value = given[key]
+            if role == "src":
+                record.src = texts.one(value)
+            elif role == "doc":
+                record.doc = texts.name(value, "document id")
+            elif role == "ref":
+                record.refs = {"ref": texts.one(value)}
+            elif role == "hyp":
+                record.outputs = {"": texts.one(value)}
+            elif role == "refs":
+                record.refs = texts.named(value, "ref")
+            elif role == "outputs":
+                record.outputs = texts.named(value, "hyp")
+            elif role == "system":
+                record.system = texts.name(value, "system")
+            else:
+                facts[role] = value
+        if record.system:
+            if not record.outputs:
+                raise InputError(f"this line names a system ({record.system!r}) but has no hyp", where=where)
+            record.outputs = {record.system: record.outputs[""]}
+        if facts:
+            _facts(record, facts, texts)
+        record.empty, record.whole = texts.kind is None, texts.kind is tuple
+        return record
+
+    def _shape(self, keys: tuple[str, ...], where: str) -> dict[str, str]:
+        """role → key, for a line with these keys."""
+        roles: dict[str, str] = {}
+        for key in keys:
+            role = _ROLES.get(key)
+            if role is None:
+                self.unused[key] = None
+            elif role in roles:
+                raise InputError(f"{roles[role]!r} and {key!r} say the same", where=where, next="keep one of them")
+            else:
+                roles[role] = key
+        for one, other in _APART:
+            if one in roles and other in roles:
+                raise InputError(f"{roles[one]!r} and {roles[other]!r} do not go together", where=where,
+                                 next="keep one of them")
+        return roles
+
+
+class _Texts:
+    """How texts of a line are read: ``split`` strings at empty lines, ``check`` what escapes may have brought in."""
+
+    __slots__ = ("check", "kind", "split", "where")
+
+    def __init__(self, where: str, split: bool, check: bool) -> None:
+        self.where, self.split, self.check = where, split, check
+        self.kind: type | None = None  # str: segments, tuple: documents
+
+    def one(self, value: Any) -> Text:
+        text = value if type(value) is str and not self.split and not self.check else self._careful(value)
+        if self.kind is None:
+            self.kind = type(text)
+        elif self.kind is not type(text):
+            raise InputError("some texts of this line are one string, others are lists of segments", where=self.where,
+                             next="write a document with lists everywhere, or a segment with strings everywhere")
+        return text
+
+    def _careful(self, value: Any) -> Text:
+        if isinstance(value, dict) and isinstance(value.get("ref"), str):  # WMT25: {"refA": {"ref": "…", …}}
+            value = value["ref"]
+        if isinstance(value, str):
+            clean(value, self.where)
+            return tuple(value.split("\n\n")) if self.split else value
+        if isinstance(value, list) and all(isinstance(segment, str) for segment in value):
+            return tuple(clean(segment, self.where) if self.check else segment for segment in value)
+        raise InputError(f"a text is a string or a list of strings, not {_kind(value)}", where=self.where)
+
+    def named(self, value: Any, name: str) -> dict[str, Text]:
+        """Several texts: an object name → text, or a list, whose texts are numbered."""
+        if isinstance(value, dict):
+            if "" in value:
+                raise InputError("a reference or system here has an empty name", where=self.where)
+            if self.check:
+                for key in value:
+                    clean(key, self.where)
+            return {key: self.one(text) for key, text in value.items() if text is not None}
+        if isinstance(value, list):
+            return {f"{name}{i}": self.one(text) for i, text in enumerate(value)}
+        raise InputError(f"refs and outputs are objects of names and texts, not {_kind(value)}", where=self.where)
+
+    def name(self, value: Any, what: str) -> str:
+        if type(value) is str and not self.check:
+            return value
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            return clean(str(value), self.where)
+        raise InputError(f"the {what} must be a text, not {_kind(value)}", where=self.where)
+
+
+def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
+    """Everything but the texts."""
+    record.corpus = texts.name(given.get("corpus", ""), "corpus")
+    if "langs" in given:
+        langs = given["langs"].split("-", 1) if isinstance(given["langs"], str) else given["langs"]
+        if not isinstance(langs, list) or len(langs) != 2 or not all(isinstance(code, str) for code in langs):
+            raise InputError('languages are written "de-en" or ["de", "en"]', where=texts.where)
+        record.langs = (texts.name(langs[0], "language"), texts.name(langs[1], "language"))
+    if "src_lang" in given and "tgt_lang" in given:
+        record.langs = (texts.name(given["src_lang"], "language"), texts.name(given["tgt_lang"], "language"))
+    meta = given.get("meta", {})
+    if not isinstance(meta, dict):
+        raise InputError("meta must be an object of names and texts", where=texts.where)
+    for key, value in (*meta.items(), *((key, given[key]) for key in records.META if key in given)):
+        if isinstance(value, (str, int, float)):
+            record.meta[key] = clean(str(value), texts.where)
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    value = read_json(line, where=where, next="write one JSON object per line, each key once")
+    if isinstance(value, dict):
+        return value
+    raise InputError(f"a JSON object is wanted on each line, not {_kind(value)}", where=where,
+                     next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list")
+
+
+def _kind(value: Any) -> str:
+    for kind, name in ((dict, "an object"), (list, "a list"), (str, "a string"), (bool, "true or false")):
+        if isinstance(value, kind):
+            return name
+    return "a number"

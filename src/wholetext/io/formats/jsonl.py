@@ -1,0 +1,231 @@
+"""JSONL: one document or one segment per line, ours or WMT's (``doc_id``, ``src_text``, ``refs``; ``hypothesis``)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TextIO
+
+from wholetext.errors import AlignmentError, InputError
+from wholetext.io.assembly import Langs, Loaded, assemble, pair
+from wholetext.io.formats.json_record import Parser, Record, Text
+from wholetext.io.records import Table
+from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
+from wholetext.languages import same_language
+from wholetext.types import Corpus, Document, Output
+
+REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` lined up its output
+_NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
+
+
+def read(file: TextFile, langs: Langs = None) -> Loaded:
+    """Read JSONL; of a file with several language pairs, ``langs`` says which (``en-de`` also finds en-de_DE)."""
+    chosen = _Languages(langs, file.name)
+    gathered: _Segments | _Documents | None = None
+    corpus, parser = "", Parser(file.name)
+    for record in _records(file, parser):
+        corpus = corpus or record.corpus
+        if not chosen.wants(record) or (record.empty and record.line == 1):
+            continue
+        if record.empty:
+            raise InputError("there is no text in this line", where=at(file.name, record.line),
+                             next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)")
+        if gathered is None:
+            gathered = _Documents(file.name) if record.whole else _Segments(file.name, record)
+        gathered.add(record)
+    found = chosen.settled()
+    if gathered is None:
+        raise InputError("there is no text here", where=file.name, next="check that this is the file you meant")
+    notes = [f"keys not used: {', '.join(parser.unused)}"] if parser.unused else []
+    notes += chosen.notes(found)
+    return gathered.loaded(corpus or stem(file.name), found, notes, frozenset(chosen.others))
+
+
+def write(path: FilePath, loaded: Loaded) -> None:
+    """One line that names the corpus, then one document per line; `read` gives the same back."""
+    corpus, outputs = loaded.corpus, loaded.outputs
+    name = os.fspath(path)
+
+    def line(value: dict[str, object], number: int) -> str:
+        text = json.dumps(value, ensure_ascii=False)
+        return clean("\0" if _NUL.search(text) else text, at(name, number))
+
+    def lines(out: TextIO) -> None:
+        out.write(line({"corpus": corpus.id, "langs": list(corpus.langs)}, 1) + "\n")
+        for number, doc in enumerate(corpus.docs, 2):
+            texts = {"refs": dict(doc.refs), "outputs": {output.system: output.docs[doc.id] for output in outputs}}
+            how = {f"{REALIGNED}{output.system}": output.realigned[doc.id]
+                   for output in outputs if doc.id in output.realigned}
+            meta = {**doc.meta, **how}
+            value = {"doc": doc.id, **({} if doc.src is None else {"src": doc.src}), **texts, "meta": meta}
+            out.write(line({key: part for key, part in value.items() if part != {}}, number) + "\n")
+
+    write_text(path, lines)
+
+
+def _records(file: TextFile, parser: Parser) -> Iterator[Record]:
+    blank = 0
+    for number, line in enumerate(file.lines(), 1):
+        if not line.strip():
+            blank = blank or number
+            continue
+        if blank:
+            raise InputError("this line is blank", where=at(file.name, blank), next="write one JSON object per line")
+        yield parser.parse(line, number)
+
+
+class _Languages:
+    """Which language pair is wanted, which are there, and the ids of documents that are left out for that."""
+
+    def __init__(self, langs: Langs, where: str) -> None:
+        self.wanted = pair(langs) if langs is not None else None
+        self.where = where
+        self.found: dict[tuple[str, str], bool] = {}
+        self.others: set[str] = set()
+        self.lines: Counter[tuple[str, str]] = Counter()  # lines with text, by the pair they state
+
+    def wants(self, record: Record) -> bool:
+        self.lines[record.langs] += not record.empty
+        if record.langs == ("", ""):
+            return True
+        wanted = self.wanted is None or all(map(same_language, self.wanted, record.langs))
+        self.found[record.langs] = wanted
+        if not wanted:
+            self.others.add(record.doc)
+        return wanted
+
+    def settled(self) -> tuple[str, str]:
+        """The pair of the corpus; several of them, or none of those that are there, is an error."""
+        kept = [langs for langs, wanted in self.found.items() if wanted]
+        there = ", ".join(sorted("-".join(langs) for langs in self.found))
+        if len(kept) > 1:
+            raise InputError(f"there are several language pairs here: {there}", where=self.where,
+                             next="choose one, e.g. -l " + "-".join(kept[0]))
+        if self.found and not kept:
+            raise InputError(f"there is no {'-'.join(self.wanted or ())} here, only {there}", where=self.where,
+                             next="choose one of these with -l")
+        return kept[0] if kept else self.wanted or ("", "")
+
+    def notes(self, kept: tuple[str, str]) -> list[str]:
+        """Lines that state no pair beside lines that do; lines of other pairs are left out because -l asks for it."""
+        silent = self.lines[("", "")]
+        if not silent or silent == self.lines.total():
+            return []
+        return [f"{silent} lines state no language pair and are taken as {'-'.join(kept)}, as others state"]
+
+
+class _Segments:
+    """Lines that are segments: every line must say the same kinds of things as the first."""
+
+    def __init__(self, where: str, first: Record) -> None:
+        self.where, self.first, self.lines = where, first, list[int]()
+        self.table = Table(where, self.lines)
+        self.table.refs.update((name, []) for name in first.refs)
+        self.table.hyps.update((name if not first.system else "", []) for name in first.outputs)
+        self.table.metas.update((key, []) for key in first.meta)
+        self.shape = _shape(first)
+
+    def add(self, record: Record) -> None:
+        if record.whole or _shape(record) != self.shape:
+            raise self._misfit(record)
+        self.lines.append(record.line)
+        table = self.table
+        if record.doc:
+            table.docs.append(record.doc)
+        if record.src is not None:
+            table.src.append(record.src)  # type: ignore[arg-type]  # not a whole document, so a string
+        for name, text in record.refs.items():
+            table.refs[name].append(text)  # type: ignore[arg-type]
+        if record.system:
+            table.systems.append(record.system)
+        for name, text in record.outputs.items():
+            table.hyps["" if record.system else name].append(text)  # type: ignore[arg-type]
+        for key, values in table.metas.items():
+            values.append(record.meta.get(key, ""))
+
+    def _misfit(self, record: Record) -> InputError:
+        where = at(self.where, record.line)
+        if record.whole:
+            return InputError("this line is a document, but the first line is a segment", where=where,
+                              next="write one document per line, or one segment per line")
+        mine, wanted = _says(record), _says(self.first)
+        lacks = [what for what in wanted if what not in mine]
+        what = f"has no {lacks[0]}" if lacks else f"has a {next(what for what in mine if what not in wanted)}"
+        return AlignmentError(f"this line {what}, unlike line {self.first.line}", where=where,
+                              next="every segment needs the same source, references and outputs")
+
+    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str], others: frozenset[str]) -> Loaded:
+        if "" in self.table.hyps:
+            self.table.hyps[stem(self.where)] = self.table.hyps.pop("")
+        return replace(self.table.loaded(corpus, langs, notes), others=others)
+
+
+def _shape(record: Record) -> tuple[object, ...]:
+    """What a line has, in the quick form."""
+    outputs = () if record.system else record.outputs.keys()
+    return (bool(record.doc), record.src is None, record.refs.keys(), bool(record.system), outputs)
+
+
+def _says(record: Record) -> list[str]:
+    """What a line has, in words."""
+    facts = {"document id": record.doc, "source": record.src is not None, "system": record.system}
+    names = [what for what, there in facts.items() if there] + [f"reference {name!r}" for name in record.refs]
+    return names if record.system else names + [f"output of {name!r}" if name else "output" for name in record.outputs]
+
+
+class _Documents:
+    """Lines that are documents; a document comes back only to bring the output of another system."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.docs: dict[str, Document] = {}
+        self.lines: dict[str, int] = {}
+        self.outputs: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    def add(self, record: Record) -> None:
+        where = at(self.where, record.line)
+        doc = self._document(record, where)
+        if doc.id not in self.docs:
+            self.docs[doc.id], self.lines[doc.id] = doc, record.line
+        elif not record.system:
+            raise InputError(f"document {doc.id!r} was already in line {self.lines[doc.id]}", where=where,
+                             next="give each document its own id; a line that is a segment has hyp, not hypothesis")
+        elif (doc.src is not None and doc.src != self.docs[doc.id].src) or any(
+                self.docs[doc.id].refs.get(name) != text for name, text in doc.refs.items()):
+            raise AlignmentError(f"document {doc.id!r} has another source or reference in line {self.lines[doc.id]}",
+                                 where=where, next="give each document its own id")
+        for system, text in record.outputs.items():
+            docs = self.outputs.setdefault(system or stem(self.where), {})
+            if doc.id in docs:
+                raise InputError(f"document {doc.id!r} was already given for system {system!r}", where=where)
+            docs[doc.id] = _document(text, where)
+
+    def _document(self, record: Record, where: str) -> Document:
+        name = record.doc or f"doc{len(self.docs) + 1}"
+        src = None if record.src is None else _document(record.src, where)
+        return Document(name, src, {ref: _document(text, where) for ref, text in record.refs.items()}, record.meta)
+
+    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str], others: frozenset[str]) -> Loaded:
+        outputs = [Output(system, docs, self._realigned(system)) for system, docs in self.outputs.items()]
+        names = {f"{REALIGNED}{system}" for system in self.outputs}
+        kept = [replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
+                if names & doc.meta.keys() else doc for doc in self.docs.values()]
+        done = assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)
+        return replace(done, others=others)
+
+
+    def _realigned(self, system: str) -> dict[str, str]:
+        """Document id → how `wholetext align` gave the output its segments."""
+        return {doc.id: doc.meta[f"{REALIGNED}{system}"] for doc in self.docs.values()
+                if f"{REALIGNED}{system}" in doc.meta}
+
+
+def _document(text: Text, where: str) -> tuple[str, ...]:
+    if isinstance(text, tuple):
+        return text
+    raise InputError("this line is a segment, but the first line is a document", where=where,
+                     next="write one document per line, or one segment per line")

@@ -1,0 +1,58 @@
+"""Which language a text looks like: character trigrams compared with text of known language, no word lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.languages.scripts import BLOCK, code_points, is_letter
+from wholetext.types import FloatArray, IntArray
+
+_BITS = 16
+_UNSEEN = 0.05  # what a trigram that never occurred counts
+_MOST = 20_000  # texts to learn from; more would not change the profile
+
+
+class Profile:
+    """Log-probabilities of character trigrams (Cavnar & Trenkle 1994 compare ranks; likelihood is as cheap)."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        counts = np.zeros(1 << _BITS)
+        if len(texts) > _MOST:
+            texts = [texts[i] for i in np.random.default_rng(0).choice(len(texts), _MOST, replace=False)]
+        for trigrams, _ in _trigrams(texts):
+            counts += np.bincount(trigrams, minlength=1 << _BITS)
+        self.types = int(np.count_nonzero(counts))  # different trigrams it knows
+        self.logp: FloatArray = np.log((counts + _UNSEEN) / (counts + _UNSEEN).sum())
+
+
+def likelihoods(texts: Sequence[str], profiles: Sequence[Profile]) -> tuple[IntArray, FloatArray]:
+    """(texts,) trigrams of each text, and (profiles, texts) sums of their log-probabilities."""
+    counts: list[IntArray] = []
+    sums: list[FloatArray] = []
+    for trigrams, owner in _trigrams(texts):
+        size = min(BLOCK, len(texts) - BLOCK * len(counts))
+        counts.append(np.bincount(owner, minlength=size))
+        sums.append(np.stack([np.bincount(owner, profile.logp[trigrams], minlength=size) for profile in profiles]))
+    if not counts:
+        return np.zeros(0, dtype=np.int64), np.zeros((len(profiles), 0))
+    return np.concatenate(counts), np.concatenate(sums, axis=1)
+
+
+def _trigrams(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntArray]]:
+    """Blocks of (hashed trigrams, index in the block of the text each belongs to); none spans two texts.
+
+    Whatever is no letter counts as a blank, and a trigram needs two letters: figures and marks are of no language.
+    """
+    for begin in range(0, len(texts), BLOCK):
+        block = [f" {text} ".lower() for text in texts[begin : begin + BLOCK]]
+        for codes, sizes in code_points(block):
+            letter = is_letter(codes)
+            codes = np.where(letter, codes, np.uint32(32))
+            owner = np.repeat(np.arange(len(sizes)), sizes)
+            kept = (owner[:-2] == owner[2:]) & (letter[:-2].astype(np.int8) + letter[1:-1] + letter[2:] >= 2)
+            mixed = (codes[:-2] * np.uint32(0x9E3779B1)) ^ (codes[1:-1] * np.uint32(0x85EBCA77))
+            mixed = (mixed ^ (codes[2:] * np.uint32(0xC2B2AE3D))) * np.uint32(0x9E3779B1)  # wraps around, as hashes do
+            yield (mixed >> np.uint32(32 - _BITS))[kept], owner[:-2][kept]

@@ -1,0 +1,1 @@
+"""Agreement of metrics with people: correlation, pairwise accuracy, ties, permutation tests. numpy only."""

@@ -1,0 +1,251 @@
+"""Tie calibration: the threshold below which metric scores count as equal that maximises acc_eq or tau23.
+
+Exact over all pairs of every row (Deutsch, Foster and Freitag 2023, "Ties Matter", section 5): moving one pair to the
+tied state changes the mean over rows by a fixed amount, so sorting the pairs by distance and one cumulative sum gives
+the whole curve. Where the pairs would not fit in memory, stretches of thresholds that cannot hold the maximum are
+skipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from wholetext.meta.agreement.correlation import Average, BoolArray, as_rows, both_known
+from wholetext.meta.agreement.pairs import SHORT, count_pairs, first_beyond, pair_positions
+from wholetext.types import FloatArray, IntArray
+
+Tied = Literal["acc_eq", "tau23"]
+_HELD = 2_000_000  # pairs of long rows held in memory at a time
+_BLOCK = 128  # rows whose pairs are compared at a time
+_EQUAL = 1e-11  # values this close are one maximum: the smallest threshold is reported
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The best value, the smallest threshold that reaches it, the value without one, rows averaged, pairs compared."""
+
+    value: float
+    epsilon: float
+    uncalibrated: float
+    rows: int
+    pairs: int
+    gold_ties: float  # share of pairs tied in gold, averaged over rows
+
+
+def calibrate(gold: FloatArray, metric: FloatArray, average: Average, statistic: Tied = "acc_eq") -> Calibration:
+    """Calibrate on (systems, items) scores; one threshold for all rows. NaN throughout where there is no pair."""
+    x, y = as_rows(gold, average), as_rows(metric, average)
+    count = both_known(x, y).sum(axis=-1)
+    pairs, rows = int((count * (count - 1) // 2).sum()), int((count >= 2).sum())
+    if pairs == 0:
+        return Calibration(np.nan, np.nan, np.nan, 0, 0, np.nan)
+    found = _Pairs(x, y) if x.shape[1] <= SHORT else _Search(x, y, rows)
+    epsilon = found.best_epsilon()
+    value, uncalibrated, gold_ties = found.acc_eq(epsilon), found.acc_eq(0.0), found.acc_eq(np.inf)
+    if statistic == "tau23":
+        value, uncalibrated = 2 * value - 1, 2 * uncalibrated - 1
+    return Calibration(value, epsilon, uncalibrated, rows, pairs, gold_ties)
+
+
+def calibration_curve(gold: FloatArray, metric: FloatArray, average: Average) -> tuple[FloatArray, FloatArray]:
+    """Every distinct threshold (0 first) and the acc_eq it gives."""
+    return _Pairs(as_rows(gold, average), as_rows(metric, average)).curve()
+
+
+def _smallest_best(thresholds: FloatArray, values: FloatArray) -> tuple[float, float]:
+    best = float(values.max())
+    return float(thresholds[int(np.argmax(values >= best - _EQUAL))]), best
+
+
+def _curve(distance: FloatArray, change: FloatArray, start: float) -> tuple[FloatArray, FloatArray]:
+    """Distances of pairs and the change each makes when tied → distinct distances and the value at each."""
+    order = np.argsort(distance)
+    ordered = distance[order]
+    closes = np.ones(len(ordered), dtype=bool)  # last pair of each distinct distance
+    closes[:-1] = ordered[1:] != ordered[:-1]
+    return ordered[closes], start + np.cumsum(change[order])[closes]
+
+
+def _balance(distance: FloatArray, gains: BoolArray, losses: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct distances of both kinds of pairs, and how many more gains than losses lie up to each.
+
+    Distances are not negative, so their bits sort as they do and leave room for one more: the kind. One sort of plain
+    numbers then does what sorting pairs by index would.
+    """
+    keys = (distance.view(np.uint64) << 1 | losses)[gains | losses]
+    keys.sort()
+    balance = np.cumsum(1 - 2 * (keys & 1).astype(np.int8), dtype=np.int32)
+    closes = np.ones(len(keys), dtype=bool)  # last of each distinct distance
+    closes[:-1] = (keys[1:] ^ keys[:-1]) > 1
+    return (keys[closes] >> 1).view(np.float64), balance[closes].astype(np.float64)
+
+
+class _Pairs:
+    """Exact calibration of short rows: every pair is held."""
+
+    def __init__(self, x: FloatArray, y: FloatArray) -> None:
+        first, second = pair_positions(x.shape[1])
+        shape = (len(first), len(x))  # (pairs, rows)
+        self.usable, self.gold_tied, self.correct = np.empty((3, *shape), dtype=bool)
+        self.distance = np.empty(shape)
+        for at in range(0, len(x), _BLOCK):  # in small blocks: memory that is touched for the first time is slow
+            here = np.s_[:, at : at + _BLOCK]
+            gold, metric = (np.ascontiguousarray(one[at : at + _BLOCK].T) for one in (x, y))
+            gold_gap, metric_gap = gold[first] - gold[second], metric[first] - metric[second]
+            known = both_known(gold_gap, metric_gap)
+            same = ((gold_gap > 0) == (metric_gap > 0)) & ((gold_gap < 0) == (metric_gap < 0))
+            self.usable[here], self.gold_tied[here], self.correct[here] = known, gold_gap == 0, same & known
+            np.abs(metric_gap, out=self.distance[here])
+        self.per_row = self.usable.sum(axis=0)
+        self.rows = int((self.per_row > 0).sum())
+
+    def curve(self) -> tuple[FloatArray, FloatArray]:
+        """Distinct thresholds, 0 first even where no two metric scores are equal, and the value at each."""
+        weight = 1.0 / (np.maximum(self.per_row, 1) * self.rows)
+        change = weight * (self.gold_tied.astype(np.int8) - self.correct)
+        start = self.acc_eq(0.0)
+        thresholds, values = _curve(self.distance[self.usable], change[self.usable], start)
+        if len(thresholds) and thresholds[0] == 0:
+            return thresholds, values
+        return np.append(0.0, thresholds), np.append(start, values)
+
+    def best_epsilon(self) -> float:
+        """The smallest threshold that reaches the maximum: 0, or the distance of a pair that gold ties.
+
+        Tying gains the pairs that gold ties and loses those that were right; other pairs change nothing and need not be
+        sorted. Whole counts, by rows of equal weight, are exact.
+        """
+        gains = self.usable & self.gold_tied & ~self.correct
+        losses = self.correct & ~self.gold_tied
+        sizes = np.unique(self.per_row[self.per_row > 0])
+        if len(sizes) == 1:
+            candidates, value = _balance(self.distance, gains, losses)
+            value = value / (sizes[0] * self.rows)
+        else:
+            candidates = np.sort(self.distance[gains])
+            value = np.zeros(len(candidates))
+            for size in sizes:
+                rows = np.flatnonzero(self.per_row == size)
+                kinds = [self.distance[:, rows][kind[:, rows]] for kind in (gains, losses)]
+                gained, lost = (np.searchsorted(np.sort(kind), candidates, side="right") for kind in kinds)
+                value += (gained - lost) / (size * self.rows)
+        if not len(value) or value.max() <= _EQUAL:
+            return 0.0
+        return _smallest_best(candidates, value)[0]
+
+    def acc_eq(self, epsilon: float) -> float:
+        """The mean over rows at a threshold, from whole counts."""
+        right = self.correct
+        if epsilon > 0:
+            right = np.where(self.distance <= epsilon, self.gold_tied & self.usable, self.correct)
+        some = self.per_row > 0
+        return float((right.sum(axis=0)[some] / self.per_row[some]).mean())
+
+
+class _Search:
+    """Exact calibration of long rows without holding all pairs.
+
+    Between two thresholds the value can rise above the lower one only by the gold ties that lie between, so most
+    stretches of thresholds are ruled out by counting pairs at their ends; the others are split, and enumerated once
+    they are small.
+    """
+
+    def __init__(self, x: FloatArray, y: FloatArray, rows: int) -> None:
+        self.parts: list[tuple[FloatArray, FloatArray, float]] = []  # per row: gold and metric in metric order, weight
+        for gold, metric in zip(x, y):
+            known = both_known(gold, metric)
+            order = np.argsort(metric[known], kind="stable")
+            n = len(order)
+            if n >= 2:
+                self.parts.append((gold[known][order], metric[known][order], 2.0 / (n * (n - 1) * rows)))
+        self.rng = np.random.default_rng(0)  # only chooses where to split: the result does not depend on it
+        self.best, self.epsilon = -np.inf, 0.0
+
+    def acc_eq(self, epsilon: float) -> float:
+        """The mean over rows at a threshold."""
+        rows = [count_pairs(gold, metric, epsilon).acc_eq for gold, metric, _ in self.parts]
+        return float(np.mean(rows))
+
+    def best_epsilon(self) -> float:
+        zero = self._at(0.0)
+        top = self._at(max(float(metric[-1] - metric[0]) for _, metric, _ in self.parts))
+        stretches = [(zero, top)]
+        while stretches:
+            stretches.sort(key=lambda ends: ends[0].value + ends[1].gold_tied - ends[0].gold_tied)
+            low, high = stretches.pop()  # the most promising first
+            if low.value + high.gold_tied - low.gold_tied < self.best - _EQUAL:
+                break
+            stretches += self._explore(low, high)
+        return self.epsilon
+
+    def _explore(self, low: _End, high: _End) -> list[tuple[_End, _End]]:
+        """Settle the thresholds strictly between two ends, or split them in two."""
+        inside = int(sum((b - a).sum() for a, b in zip(low.reach, high.reach)))
+        following = min(self._beyond(low))
+        if inside == 0 or following >= high.epsilon:
+            return []
+        if inside <= _HELD:
+            distance, change = self._enumerate(low, high)
+            self._offer(*_curve(distance, change, low.value))
+            return []
+        middle = self._at(max(following, self._sampled(low.epsilon, high.epsilon)))
+        return [(low, middle), (middle, high)]
+
+    def _at(self, epsilon: float) -> _End:
+        """The state at the largest distance not above ``epsilon``."""
+        reach = [first_beyond(metric, epsilon) for _, metric, _ in self.parts]
+        spans = [metric[stop - 1] - metric for (_, metric, _), stop in zip(self.parts, reach)]
+        value = tied = 0.0
+        for gold, metric, weight in self.parts:
+            counts = count_pairs(gold, metric, epsilon)
+            value += weight * float(counts.concordant + counts.ties_both)
+            tied += weight * float(counts.ties_both)
+        end = _End(max(float(span.max()) for span in spans), value, tied, reach)
+        self._offer(np.array([end.epsilon]), np.array([value]))
+        return end
+
+    def _beyond(self, end: _End) -> list[float]:
+        """Per row, the smallest distance above an end's threshold."""
+        gaps = []
+        for (_, metric, _), stop in zip(self.parts, end.reach):
+            more = stop < len(stop)
+            gaps.append(float((metric[stop[more]] - metric[more]).min(initial=np.inf)))
+        return gaps
+
+    def _sampled(self, low: float, high: float) -> float:
+        """A threshold near the middle of the pairs whose distance lies between."""
+        drawn = [metric[self.rng.integers(0, len(metric), (2, 20_000))] for _, metric, _ in self.parts]
+        sample = np.concatenate([np.abs(two - one) for one, two in drawn])
+        sample = sample[(sample > low) & (sample < high)]
+        return float(np.median(sample)) if len(sample) else low
+
+    def _enumerate(self, low: _End, high: _End) -> tuple[FloatArray, FloatArray]:
+        """Distance and change of every pair whose distance lies between two ends."""
+        distances, changes = [], []
+        for (gold, metric, weight), begin, stop in zip(self.parts, low.reach, high.reach):
+            counts = stop - begin
+            first = np.repeat(np.arange(len(gold)), counts)
+            second = np.arange(len(first)) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
+            distances.append(metric[second] - metric[first])
+            gap = gold[second] - gold[first]
+            changes.append(weight * ((gap == 0).astype(np.float64) - (gap > 0)))  # metric ascends: agreement is gap > 0
+        return np.concatenate(distances), np.concatenate(changes)
+
+    def _offer(self, thresholds: FloatArray, values: FloatArray) -> None:
+        epsilon, best = _smallest_best(thresholds, values)
+        if best > self.best + _EQUAL or (best >= self.best - _EQUAL and epsilon < self.epsilon):
+            self.epsilon = epsilon
+        self.best = max(self.best, best)
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """A threshold that some pair attains (or 0), the value there, the gold ties it predicts, and how far ties reach."""
+
+    epsilon: float
+    value: float
+    gold_tied: float
+    reach: list[IntArray]

@@ -1,0 +1,1 @@
+"""Human judgments: MQM, direct assessment, ESA, rankings, aspects; who gave which score to what."""

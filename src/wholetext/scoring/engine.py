@@ -1,0 +1,188 @@
+"""The engine: each distinct input once, longest first, in bounded batches, with finished rows kept in the cache."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import Counter
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import MetricError, ModelError
+from wholetext.files.cache import Cache, content_key
+from wholetext.types import Backend, FloatArray, In, IntArray, Keeps, Metric, Out, OutOfMemory, Request, Spreads, View
+
+_HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
+_KEPT = 200_000  # outputs kept in memory where there is no cache
+_RESOURCES: dict[Hashable, Any] = {}  # loaded models and taggers, shared by all engines of the process
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Statistics of a list of requests, what was cut from each, and facts that are not numbers."""
+
+    stats: FloatArray  # (n, k)
+    lost: IntArray  # (n, 2) context and focus tokens that did not fit the model
+    details: list[dict[str, Any] | None]
+
+
+@dataclass
+class Engine:
+    """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
+
+    langs: tuple[str, str] = ("", "")
+    device: str = "auto"
+    dtype: str = "fp32"
+    batch_tokens: int = 1024
+    cache: Cache | None = None
+    survey: Any = None
+    counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
+    warnings: list[str] = field(default_factory=list)  # about all requests of the ``measure`` that runs now
+    _details: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _memory: dict[bytes, bytes] = field(default_factory=dict)  # what backends keep, where there is no cache
+
+    # -------------------------------------------------------- what metrics may ask (types.Run)
+
+    def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
+        """Backend outputs in input order; a batch holds at most ``batch_tokens`` padded tokens."""
+        distinct = list(dict.fromkeys(inputs))
+        done: dict[In, Out] = dict(self._recall(backend, distinct))
+        missing = [x for x in distinct if x not in done]
+        sizes = [max(1, backend.fit(x).tokens) for x in missing]
+        groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
+        with closing(run_all(backend, groups)) as found:  # batches that wait are given up where one is not taken
+            for outputs, chosen in zip(found, groups):
+                self._keep(backend, chosen, outputs)
+                done.update(zip(chosen, outputs))
+        return [done[x] for x in inputs]
+
+    def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
+        if key not in _RESOURCES:
+            _RESOURCES[key] = make()
+        found: Out = _RESOURCES[key]
+        return found
+
+    def detail(self, index: int, **facts: Any) -> None:
+        self._details.setdefault(index, {}).update(facts)
+
+    def warn(self, message: str, index: int | None = None) -> None:
+        said = self.warnings if index is None else self._details.setdefault(index, {}).setdefault("notes", [])
+        if message not in said:
+            said.append(message)
+
+    def _recall(self, backend: Backend[In, Out], inputs: Sequence[In]) -> Iterator[tuple[In, Out]]:
+        """Outputs that the backend has kept: in the cache, or in memory where there is none."""
+        if isinstance(backend, Keeps):
+            keys = [content_key(backend.id, x) for x in inputs]
+            stored = self.cache.get(keys) if self.cache else self._memory
+            yield from ((x, backend.unpack(stored[key])) for x, key in zip(inputs, keys) if key in stored)
+
+    def _keep(self, backend: Backend[In, Out], inputs: Sequence[In], outputs: Sequence[Out]) -> None:
+        if isinstance(backend, Keeps):
+            packed = {content_key(backend.id, x): backend.pack(output) for x, output in zip(inputs, outputs)}
+            if self.cache:
+                self.cache.put(f"outputs:{backend.id}", packed.items())
+            elif len(self._memory) < _KEPT:
+                self._memory.update(packed)
+
+    # -------------------------------------------------------- what the pipeline asks
+
+    def measure(self, metric: Metric, requests: Sequence[Request], salt: str) -> Measured:
+        """Measure each distinct request once, taking finished ones from the cache."""
+        distinct = list(dict.fromkeys(requests))
+        self.counts["requests"] += len(requests)
+        self.counts["distinct"] += len(distinct)
+        cache = self.cache if metric.cacheable else None
+        keys = [request_key(salt, request) for request in distinct] if cache else []
+        stored = cache.get(keys) if cache else {}
+        encoded: dict[Request, bytes] = {r: stored[key] for r, key in zip(distinct, keys) if key in stored}
+        self.counts["cached"] += len(encoded)
+        missing = [request for request in distinct if request not in encoded]
+        if missing:
+            fresh = dict(zip(missing, self._compute(metric, missing)))
+            if cache:
+                cache.put(f"rows:{metric.name}", ((k, fresh[r]) for r, k in zip(distinct, keys) if r in fresh))
+            encoded.update(fresh)
+        return _decode([encoded[request] for request in requests])
+
+    def _compute(self, metric: Metric, requests: Sequence[Request]) -> Iterator[bytes]:
+        self.counts["computed"] += len(requests)
+        self._details, self.warnings = {}, []
+        fits = metric.fits(requests, self)
+        stats = np.ascontiguousarray(metric.measure(requests, self), dtype=np.float64)  # (n, k)
+        details, self._details = self._details, {}
+        if stats.ndim != 2 or len(stats) != len(requests):
+            raise MetricError(f"{metric.name} returned statistics of shape {stats.shape} for {len(requests)} requests",
+                              next="measure must return one row of statistics per request")
+        bad = np.flatnonzero(~np.isfinite(stats).all(axis=1))
+        if len(bad):
+            shown = requests[bad[0]].hyp[0].text[:80]
+            raise MetricError(f"{metric.name} returned statistics that are not finite for the text {shown!r}",
+                              next="undefined scores are said with mean_stats, which counts NaN as no value")
+        for i in range(len(requests)):
+            lost = (fits[i].lost_context, fits[i].lost_focus) if fits else (0, 0)
+            seen = metric.seen(requests[i], self) if lost[1] else None
+            if seen is not None:  # what follows was cut; reports strike it through
+                details.setdefault(i, {})["cut"] = {"hyp": seen}
+            if self.warnings:
+                details.setdefault(i, {})["said"] = self.warnings
+            facts = json.dumps(details[i]).encode() if i in details else b""
+            yield _HEADER.pack(stats.shape[1], *lost) + stats[i].tobytes() + facts
+
+
+def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Indices in batches, longest first: padding stays small and the largest batch comes first."""
+    order = sorted(range(len(sizes)), key=lambda i: (-sizes[i], i))
+    begin = 0
+    while begin < len(order):
+        many = max(1, budget // sizes[order[begin]])
+        yield order[begin : begin + many]
+        begin += many
+
+
+def run_all(backend: Backend[In, Out], groups: Sequence[Sequence[In]]) -> Generator[list[Out], None, None]:
+    """The outputs of each batch, one batch after the other, or as the backend spreads them."""
+    run = partial(run_or_halve, backend)
+    yield from backend.spread(run, groups) if isinstance(backend, Spreads) else map(run, groups)
+
+
+def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
+    """Run a batch; where it does not fit in memory, its halves."""
+    try:
+        outputs = list(backend.run(batch))
+    except OutOfMemory as fault:
+        if len(batch) == 1:
+            raise ModelError(f"{backend.id} ran out of memory on a single input",
+                             next="use a smaller model, --dtype bf16 or a view with shorter windows") from fault
+        middle = len(batch) // 2
+        return run_or_halve(backend, batch[:middle]) + run_or_halve(backend, batch[middle:])
+    if len(outputs) != len(batch):
+        raise MetricError(f"{backend.id} returned {len(outputs)} outputs for {len(batch)} inputs")
+    return outputs
+
+
+def request_key(salt: str, request: Request) -> bytes:
+    """The cache key of a request under everything else that can change its statistics."""
+
+    def flat(view: View | None) -> list[Any] | None:
+        return None if view is None else [*view.parts, *view.focus, view.glue]
+
+    return content_key(salt, [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs])
+
+
+def _decode(encoded: Sequence[bytes]) -> Measured:
+    lost = np.zeros((len(encoded), 2), dtype=np.int64)
+    details: list[dict[str, Any] | None] = [None] * len(encoded)
+    stats: list[FloatArray] = []
+    for i, value in enumerate(encoded):
+        size, *lost[i] = _HEADER.unpack_from(value)
+        end = _HEADER.size + 8 * size
+        stats.append(np.frombuffer(value, np.float64, size, _HEADER.size))
+        if len(value) > end:
+            details[i] = json.loads(value[end:])
+    return Measured(np.stack(stats) if stats else np.zeros((0, 0)), lost, details)

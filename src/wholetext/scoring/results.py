@@ -1,0 +1,282 @@
+"""Results ⇄ run folder: what `score` leaves behind and every later verb reads, without loading a model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import RunError, did_you_mean
+from wholetext.files.output_folder import Kind, changing, check, current, locked, sha256
+from wholetext.files.parsing import read_json
+from wholetext.notes import merged
+from wholetext.scoring.run_schema import (
+    AGAIN,
+    FORMAT,
+    Arrays,
+    Place,
+    check_details,
+    check_document,
+    check_head,
+    check_reduction,
+    check_rows,
+    listed,
+    seal,
+)
+from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
+from wholetext.version import __version__
+
+LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Everything one run produced: spec → system → Scores, with the texts and the warnings."""
+
+    corpus: Corpus
+    outputs: tuple[Output, ...]
+    scores: Mapping[str, Mapping[str, Scores]]
+    warnings: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
+    flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # system → suspicious texts
+    comparison: Mapping[str, Any] = field(default_factory=dict)  # how systems were told apart, as stats.stored has it
+    environment: Mapping[str, str] = field(default_factory=dict)  # device, and versions of what computes
+    spell: Callable[[str], str] = field(default=str, repr=False)  # a spec however written → as ``scores`` has it
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Everything to read with the scores: the warnings of the run, and what its scores say of themselves."""
+        of_scores = merged({spec: {system: one.remarks for system, one in by_system.items()}
+                            for spec, by_system in self.scores.items()})
+        return tuple(dict.fromkeys((*self.warnings, *of_scores)))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(output.system for output in self.outputs)
+
+    def __getitem__(self, spec: str) -> Mapping[str, Scores]:
+        """System → scores under a spec, however it is written: aliases and spelled-out defaults will do."""
+        found = self.scores.get(spec) or self.scores.get(self.spell(spec))
+        if found is None:
+            known = list(self.scores)
+            raise RunError(f"there are no scores of {spec!r} here",
+                           next=did_you_mean(spec, known) or f"there are some of {', '.join(known)}")
+        return found
+
+
+def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | None = None) -> None:
+    """Write a run folder, with ``more`` text files by name. An older run in it is replaced, all of it or nothing; files
+    that wholetext did not write stay.
+    """
+    with changing(Path(folder), RUN) as staged:
+        for name, text in (more or {}).items():
+            (staged / name).write_text(text, "utf-8")
+        _write_files(results, staged)
+
+
+def refuse_unwritable(folder: Path | str) -> None:
+    """An error, before any work, where a run folder cannot be written."""
+    check(Path(folder), RUN)
+
+
+def run_file(folder: Path, name: str) -> Path:
+    """Where a file of a run folder is: in its place, or still staged where writing was interrupted."""
+    return current(folder, name, RunError)
+
+
+def _written(folder: Path) -> dict[str, str] | None:
+    """The files that an earlier run left in a folder; None where its run.json is not ours."""
+    try:
+        found = listed(json.loads((folder / "run.json").read_bytes()))
+        if found is not None and "grid.json" not in found and (folder / "grid.json").is_file():
+            grid = json.loads((folder / "grid.json").read_bytes())  # beside the run of a sweep, 0.1.0 did not list it
+            found |= {"grid.json": ""} if grid["kind"] == "sweep" and grid["cells"] else {}
+        return found
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+RUN = Kind("run folder", re.compile(r"run\.json|(texts|results)\.jsonl|stats\d+\.npz|details\d+\.json|grid\.json"),
+           _written, RunError)
+
+
+def _write_files(results: Results, fresh: Path) -> None:
+    _write_lines(fresh / "texts.jsonl", _texts(results))
+    _write_lines(fresh / "results.jsonl", _lines(results))
+    metrics = []
+    for i, (spec, by_system) in enumerate(results.scores.items()):
+        arrays: dict[str, Any] = {}
+        for j, scores in enumerate(by_system.values()):
+            rows = scores.rows
+            arrays |= {f"{j}.stats": scores.stats, f"{j}.doc": rows.doc, f"{j}.start": rows.start}
+            arrays |= {f"{j}.stop": rows.stop, f"{j}.weight": rows.weight}
+            arrays |= {} if scores.lost is None else {f"{j}.lost": scores.lost}
+        np.savez_compressed(fresh / f"stats{i}.npz", **arrays)
+        details = [list(scores.details) for scores in by_system.values()]
+        if any(details):
+            (fresh / f"details{i}.json").write_text(json.dumps(details, ensure_ascii=False), "utf-8")
+        first = next(iter(by_system.values()))
+        metrics.append({
+            "spec": spec, "systems": list(by_system), "details": any(details), "outputs": first.outputs,
+            "higher_is_better": first.higher_is_better, "range": [str(bound) for bound in first.range],
+            "notes": first.stated, "signatures": [dict(scores.signature) for scores in by_system.values()],
+        })
+    head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
+            "documents": len(results.corpus),
+            "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
+            "flags": results.flags, "comparison": results.comparison, "environment": dict(results.environment),
+            "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())}}
+    (fresh / "run.json").write_text(seal(head), "utf-8")
+
+
+def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
+    """Read a run folder; ``metric_of`` gives the metric behind a spec and a language pair (its ``reduce`` turns
+    statistics into scores)."""
+    if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
+        raise RunError("there is no such folder", where=str(folder),
+                       next="give a folder that `wholetext score --out` wrote")
+    try:
+        with locked(folder, shared=True):
+            place = Place(str(folder / "run.json"))
+            head = check_head(_json(_Files(folder, {}).read("run.json"), place), place)
+            files = _Files(folder, head.get("files"))
+            corpus, outputs = _read_texts(files, head)
+            scores = {}
+            for i, entry in enumerate(head["metrics"]):
+                scores[entry["spec"]] = _read_metric(files, i, entry, metric_of(entry["spec"], corpus.langs), corpus)
+            files.check_rest()
+    except OSError as fault:
+        raise RunError(f"the run folder cannot be read ({fault.strerror or fault})",
+                       where=str(fault.filename or folder), next="check its permissions and the disk") from None
+    return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"],
+                   head.get("comparison", {}), head.get("environment", {}))
+
+
+class _Files:
+    """The files of a run folder, each compared with the SHA-256 that run.json has of it."""
+
+    def __init__(self, folder: Path, listed: Mapping[str, str] | None) -> None:
+        self.folder, self.left = folder, dict(listed or {})
+
+    def read(self, name: str) -> bytes:
+        path = run_file(self.folder, name)
+        if not path.is_file():
+            raise RunError(f"{name} is missing", where=str(self.folder),
+                           next="give a folder that `wholetext score --out` wrote")
+        data = path.read_bytes()
+        wanted = self.left.pop(name, None)
+        Place(str(path)).need(wanted in (None, hashlib.sha256(data).hexdigest()), _CHANGED)
+        return data
+
+    def check_rest(self) -> None:
+        """Compare the files that nothing here reads."""
+        for name, wanted in self.left.items():
+            path = run_file(self.folder, name)
+            Place(str(path)).need(RUN.names.fullmatch(name) and path.is_file(), "the file is missing")
+            Place(str(path)).need(sha256(path) == wanted, _CHANGED)
+
+
+_CHANGED = "the file was changed since it was written (its SHA-256 differs)"
+
+
+def _json(data: bytes, place: Place) -> Any:
+    return read_json(data, where=place.where, next=AGAIN, error=RunError, constants=True)
+
+
+def _read_metric(
+    files: _Files, i: int, entry: dict[str, Any], metric: Metric, corpus: Corpus
+) -> dict[str, Scores]:
+    docs = tuple(doc.id for doc in corpus.docs)
+    sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
+    place = Place(str(files.folder / f"stats{i}.npz"))
+    arrays = Arrays(files.read(f"stats{i}.npz"), 1000 + 16 * (len(docs) + int(sizes.sum())), place)
+    found = {}
+    overrides = type(metric).reduce_docs is not Metric.reduce_docs
+    for j, system in enumerate(entry["systems"]):
+        doc, start, stop = (arrays.read(f"{j}.{name}", "iu", 1) for name in ("doc", "start", "stop"))
+        rows = Rows(docs, sizes, doc, start, stop, arrays.read(f"{j}.weight", "iuf", 1))
+        stats = arrays.read(f"{j}.stats", "iuf", 2)
+        lost = arrays.read(f"{j}.lost", "iu", 2) if arrays.has(f"{j}.lost") else None
+        check_rows(rows, stats, place)
+        check_reduction(metric.reduce, stats, len(entry["outputs"]), place)
+        place.need(lost is None or lost.shape == (len(stats), 2), "lost tokens are not given for every row")
+        # Runs of 0.1.0 keep the numbers they were written with: their documents were scored as a corpus of one.
+        as_corpus = overrides and "document_score" not in entry["signatures"][j]
+        found[system] = Scores(
+            metric=entry["spec"], system=system, rows=rows, stats=stats,
+            reduce=metric.reduce, reduce_rows=metric.reduce if as_corpus else metric.reduce_rows,
+            reduce_docs=metric.reduce if as_corpus else metric.reduce_docs, outputs=tuple(entry["outputs"]),
+            higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
+            signature=Signature(entry["signatures"][j]), lost=lost, stated=tuple(entry.get("notes", ())),
+            decimals=metric.decimals,
+        )
+    if entry["details"]:
+        place = Place(str(files.folder / f"details{i}.json"))
+        lengths = [len(scores.stats) for scores in found.values()]
+        details = check_details(_json(files.read(f"details{i}.json"), place), lengths, place)
+        found = {system: replace(found[system], details=tuple(some)) for system, some in zip(found, details)}
+    return found
+
+
+@contextmanager
+def damaged_details(scores: Scores) -> Iterator[None]:
+    """Details are of the metric's own shape, so only those who use them can tell that they are damaged."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:
+        raise RunError(f"the details of {scores.metric} for {scores.system} are damaged "
+                       f"({type(fault).__name__}: {fault})", next=AGAIN) from None
+
+
+def _texts(results: Results) -> Iterator[dict[str, Any]]:
+    for doc in results.corpus.docs:
+        yield {"doc": doc.id, "src": doc.src, "refs": dict(doc.refs), "meta": dict(doc.meta),
+               "outputs": {output.system: output.docs[doc.id] for output in results.outputs}}
+
+
+def _read_texts(files: _Files, head: dict[str, Any]) -> tuple[Corpus, tuple[Output, ...]]:
+    docs, place = [], Place(str(files.folder / "texts.jsonl"))
+    outputs: dict[str, dict[str, tuple[str, ...]]] = {system: {} for system in head["systems"]}
+    for line in files.read("texts.jsonl").splitlines():
+        entry = check_document(_json(line, place), head["systems"], place)
+        docs.append(Document(entry["doc"], entry["src"], entry["refs"], entry["meta"]))
+        for system, text in entry["outputs"].items():
+            outputs[system][entry["doc"]] = tuple(text)
+    place.need(len(docs) == head["documents"], f"it has {len(docs)} documents instead of {head['documents']}")
+    place.need(len({doc.id for doc in docs}) == len(docs), "a document is there twice")
+    langs = (head["langs"][0], head["langs"][1])
+    return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())
+
+
+def _lines(results: Results) -> Iterator[dict[str, Any]]:
+    """One line per score: numbers as numbers, undefined ones as null."""
+    for spec, by_system in results.scores.items():
+        for system, scores in by_system.items():
+            for level in LEVELS:
+                table = scores.table(level)
+                for i, values in enumerate(table):
+                    line: dict[str, Any] = {"metric": spec, "system": system, "level": level}
+                    if level == "row":
+                        row = scores.rows[i]
+                        line |= {"doc": row.doc, "start": row.start, "stop": row.stop}
+                    elif level == "doc":
+                        line |= {"doc": scores.rows.docs[i]}
+                    numbers = [None if np.isnan(value) else float(value) for value in values]
+                    line |= {"score": numbers[0], **dict(zip(scores.outputs[1:], numbers[1:]))}
+                    if level == "corpus":
+                        line |= {"signature": str(scores.signature)}
+                    yield line
+
+
+def _write_lines(path: Path, lines: Iterator[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for line in lines:
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")

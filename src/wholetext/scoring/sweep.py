@@ -1,0 +1,184 @@
+"""One metric under many views: a grid over context sizes with controls, or over windows and strides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from wholetext.errors import SpecError, did_you_mean
+from wholetext.registry import Scorer, scorer
+from wholetext.scoring.bound import check
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.results import Results
+from wholetext.spec import parse
+from wholetext.types import Corpus, Output, Scores
+from wholetext.views import Context, Cut, Slide
+
+HYP = ("ref", "own")
+SOURCE = ("same", "shuffled", "other")
+Setting = int | str
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What a sweep varies: context sizes 0…``context`` or windows of 1…``window`` segments, and how."""
+
+    context: int | None = None
+    hyp: tuple[str, ...] = HYP
+    source: tuple[str, ...] = SOURCE
+    window: int | None = None
+    step: tuple[int, ...] = ()  # every stride up to the window's size unless given
+    partial: Literal["drop", "include", "weighted"] = "drop"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.context is None) == (self.window is None):
+            raise SpecError("a sweep goes over contexts or over windows, one of them",
+                            next="give --context 3, or --window 6")
+        sizes = [*self.step, *([] if self.window is None else [self.window])]
+        if (self.context or 0) < 0 or min(sizes, default=1) < 1:
+            raise SpecError("context sizes begin at 0, windows and strides at 1",
+                            next="give --context 3, or --window 6 --step 1")
+        for name, given, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
+            wrong = [word for word in given if word not in known]
+            if wrong or not given:
+                got = f"; got {wrong[0]!r}" if wrong else ""
+                near = did_you_mean(wrong[0], list(known)) if wrong else ""
+                raise SpecError(f"{name} is one of {', '.join(known)}{got}", next=near or f"e.g. --{name} {known[0]}")
+
+    def views(self) -> Iterator[tuple[dict[str, Setting], Cut]]:
+        """The settings of each cell and the view they make."""
+        if self.window is not None:
+            for size in range(1, self.window + 1):
+                for step in self.step or range(1, size + 1):
+                    if step <= size:
+                        yield {"size": size, "step": step}, Slide(size=size, step=step, partial=self.partial)
+            return
+        yield {"prev": 0, "hyp": "–", "source": "–"}, Context(prev=0)  # without context all settings are one
+        for prev in range(1, (self.context or 0) + 1):
+            for hyp in self.hyp:
+                for source in self.source:
+                    yield {"prev": prev, "hyp": hyp, "source": source}, self._context(prev, hyp, source)
+
+    def _context(self, prev: int, hyp: str, source: str) -> Context:
+        plain = Context(prev=prev, hyp="own" if hyp == "own" else "auto")
+        return plain if source == "same" else replace(plain, source=cast(Any, source), seed=self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One setting: its spec, and each system's scores (none where every document is shorter than the window)."""
+
+    settings: Mapping[str, Setting]
+    spec: str
+    scores: Mapping[str, Scores]
+
+    @property
+    def dropped(self) -> float:
+        """Share of segments in no row."""
+        return _mean([1.0 - float(s.rows.covered.mean()) for s in self.scores.values()])
+
+    @property
+    def lost_context(self) -> float:
+        """Share of rows that lost context because the model takes no more text."""
+        return _mean([_share(s, 0) for s in self.scores.values()])
+
+    @property
+    def lost_focus(self) -> float:
+        """Share of rows that lost text that was to be scored."""
+        return _mean([_share(s, 1) for s in self.scores.values()])
+
+    @property
+    def rows(self) -> int:
+        return max((len(s.rows) for s in self.scores.values()), default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A grid of cells over one corpus; ``results`` holds the same scores as an ordinary run."""
+
+    metric: str
+    axes: tuple[str, ...]
+    higher_is_better: bool
+    cells: tuple[Cell, ...]
+    results: Results
+
+    def as_json(self) -> dict[str, Any]:
+        """The grid as plain values, cell by cell, as heat-maps take it; undefined numbers are null."""
+        return {
+            "kind": "sweep", "metric": self.metric, "axes": list(self.axes), "higher_is_better": self.higher_is_better,
+            "corpus": self.results.corpus.id, "langs": list(self.results.corpus.langs),
+            "systems": list(self.results.systems),
+            "cells": [
+                {
+                    **cell.settings, "spec": cell.spec, "rows": cell.rows, "dropped": _plain(cell.dropped),
+                    "lost_context": _plain(cell.lost_context), "lost_focus": _plain(cell.lost_focus),
+                    "scores": {s: _plain(cell.scores[s].score) if cell.scores else None for s in self.results.systems},
+                }
+                for cell in self.cells
+            ],
+            "signatures": {
+                cell.spec: {system: str(scores.signature) for system, scores in cell.scores.items()}
+                for cell in self.cells
+            },
+            "warnings": list(self.results.warnings), "counts": dict(self.results.counts),
+        }
+
+
+def sweep(
+    corpus: Corpus, outputs: Sequence[Output], metric: str, axes: Axes, options: Options | None = None
+) -> Sweep:
+    """Score all cells of a grid together: texts that cells or systems share are encoded once."""
+    check(corpus, outputs)
+    options, one = options or Options(), scorer(metric)
+    axes, notes = possible(axes, one, corpus, options)
+    grid = [(settings, Scorer(view, one.metric)) for settings, view in axes.views()]
+    full = [cell.spec for _, cell in grid if any(cell.view.spans(len(doc)) for doc in corpus.docs)]
+    results = evaluate(corpus, outputs, full, options)
+    cells = tuple(Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid)
+    if axes.context and blind(cells):
+        notes.append(f"{one.metric.name} scored every row the same with and without context: it does not read it, "
+                     "so this grid says nothing about context")
+    return Sweep(
+        metric=str(replace(parse(one.spec), view=None)), axes=tuple(grid[0][0]),
+        higher_is_better=one.metric.higher_is_better,
+        cells=cells,
+        results=replace(results, warnings=(*results.warnings, *notes)),
+    )
+
+
+def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple[Axes, list[str]]:
+    """The axes without settings that make no sense here, and what there is to say about it."""
+    notes: list[str] = []
+    if axes.context is None:
+        return axes, notes
+    metric = one.metric.resolve(corpus.langs)
+    refs = corpus.references if options.refs is None else options.refs
+    if "ref" not in metric.needs | metric.wants or not refs:
+        axes = replace(axes, hyp=("own",))  # nobody to borrow from
+    if "other" in axes.source and len(corpus.docs) < 2:
+        axes = replace(axes, source=tuple(source for source in axes.source if source != "other") or ("same",))
+        notes.append("there is one document only, so none can lend wrong context: source=other is left out")
+    return axes, notes
+
+
+def blind(cells: Sequence[Cell]) -> bool:
+    """Whether all cells hold the very same statistics, row by row."""
+    first = cells[0].scores
+    return all(np.array_equal(cell.scores[system].stats, first[system].stats) for cell in cells[1:] for system in first)
+
+
+def _share(scores: Scores, column: int) -> float:
+    return float((scores.lost[:, column] > 0).mean()) if scores.lost is not None and len(scores.lost) else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,1 @@
+"""Significance between systems: resampling by document, intervals, p-values, rank clusters, power. numpy only."""

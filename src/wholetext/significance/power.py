@@ -1,0 +1,89 @@
+"""How many documents it takes: power from the observed variation between documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from wholetext.significance.resample import ROUNDING, Score
+from wholetext.types import FloatArray
+
+FEW = 20  # documents; below, intervals are visibly too narrow (docs/significance.md has the coverage by number)
+
+
+@dataclass(frozen=True)
+class Power:
+    """What the documents at hand can show about two systems, and how many it would take to separate them."""
+
+    documents: int  # at hand
+    needed: float  # documents of this kind that would separate them, were the difference as observed; inf: none would
+    detectable: float  # the smallest true difference that the documents at hand would probably show
+    alpha: float
+    power: float
+
+
+def influence(totals: FloatArray, score: Score) -> FloatArray:
+    """(units,) jackknife influence of each unit on the corpus score (Efron & Tibshirani 1993, ch. 11).
+
+    ``(n - 1)(θ - θ without i)``: for a mean, the unit's distance from it; for a ratio or BLEU, its linear part. Its
+    spread is the score's variation between units, whatever the metric.
+    """
+    whole = totals.sum(axis=0)
+    with np.errstate(all="ignore"):
+        return np.asarray((len(totals) - 1) * (score(whole) - score(whole - totals)), dtype=np.float64)
+
+
+def standard_error(totals: FloatArray, score: Score) -> float:
+    """Standard error of the corpus score if the units were drawn independently (infinitesimal jackknife)."""
+    values = influence(totals, score)
+    values = values[np.isfinite(values)]
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+
+
+def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power: float = 0.8) -> Power:
+    """Documents needed to separate two systems, from their (documents, k) totals, by a two-sided paired test.
+
+    ``n = ((z₁₋α/₂ + z_power)·s / Δ)² + z²₁₋α/₂ / 2``, s the spread of the difference of the influence values; the last
+    term is Guenther's (1981) for s being estimated. It takes the observed Δ as the true one, so it is a hint: where Δ
+    is mostly noise, ``detectable`` is the figure to trust.
+    """
+    count = len(a)
+    with np.errstate(all="ignore"):
+        first, second = float(score(a.sum(axis=0))), float(score(b.sum(axis=0)))
+    delta, tiny = abs(first - second), ROUNDING * max(abs(first), abs(second))
+    spread = influence(a, score) - influence(b, score)
+    spread = spread[np.isfinite(spread)]
+    if len(spread) < 2 or not np.isfinite(delta) or not 0 < alpha < 1:
+        return Power(count, np.nan, np.nan, alpha, power)
+    reach, margin = _quantiles(alpha, power)
+    s = float(spread.std(ddof=1))
+    with np.errstate(over="ignore"):  # a difference next to nothing needs more documents than a float can count
+        needed = np.inf if delta <= tiny else float(np.ceil(np.square(np.float64(reach * s / delta)) + margin))
+    detectable = reach * s / np.sqrt(count - margin) if count > margin else np.nan
+    return Power(count, needed, float(detectable), alpha, power)
+
+
+def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
+    """A warning, or ``""`` where there are documents enough for the intervals and tests to mean what they say.
+
+    Below about 20 documents percentile intervals are visibly too narrow; and swapping n documents has only 2ⁿ outcomes,
+    two of which are always as extreme as the observed one, so no p-value can be below 2 / 2ⁿ, and the smallest of
+    several comparisons is multiplied by their number when it is corrected.
+    """
+    if count >= FEW:
+        return ""
+    if count == 1:
+        return "1 document only: documents give no interval, and no difference can be significant by document"
+    text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
+    least = 2.0 ** (1 - count)
+    if least * comparisons > alpha:
+        over = f", over {comparisons} comparisons" if least <= alpha else ""
+        text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
+    return text
+
+
+def _quantiles(alpha: float, power: float) -> tuple[float, float]:
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    return z + NormalDist().inv_cdf(power), z * z / 2

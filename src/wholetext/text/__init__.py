@@ -1,1 +1,0 @@
-"""Plain-text work: sentence splitting, tagging, n-grams, alignment; one tool per file."""

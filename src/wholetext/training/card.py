@@ -1,0 +1,90 @@
+"""The model card that is written beside the weights: what was trained on what, how, and how well it agrees."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wholetext.backends.hub import catalogue
+from wholetext.backends.hub.locate import locate
+from wholetext.backends.learned.config import Config
+from wholetext.backends.learned.fields import plain
+from wholetext.training.examples import described
+from wholetext.training.recipe import Recipe
+from wholetext.version import __version__
+
+if TYPE_CHECKING:
+    from wholetext.training.checkpoint import Progressed
+    from wholetext.training.learner import Material
+
+PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
+
+
+def card(recipe: Recipe, config: Config, at: Progressed, material: Material) -> str:
+    """Markdown. No times and no paths: the same run gives the same card."""
+    base = locate(recipe.base, recipe.revision)
+    licence = catalogue.licence(base.path, catalogue.entry(recipe.base))
+    output, chosen = config.output, at.verdict(at.best)
+    clamp = "" if output.low is None or output.high is None else f", kept within {output.low:g} … {output.high:g}"
+    better = "higher" if output.higher_is_better else "lower"
+    said = "calibrated segment accuracy (acc_eq*)" if chosen.acc_eq == chosen.acc_eq else "validation loss"
+    return "\n".join([
+        "---", f"license: {licence}", f"base_model: {base.name}", "library_name: wholetext", "---", "",
+        f"# A learned metric ({recipe.form}, {recipe.adapter.kind}) on {base.name}", "",
+        f"Reads {', '.join(config.reads)}. A score is {output.meaning}{clamp}; {better} is better.", "",
+        "    wholetext score … -m 'paragraph(size=5):learned@FOLDER'", "",
+        "## Data", "", *_table(_rows("training", described(material.train))
+                               + _rows("validation", described(material.held))), "",
+        f"Sampling: {recipe.sampling}. Training and validation share no document.", "",
+        "## Agreement on the validation examples", "",
+        f"Chosen after {at.best} of {at.step} steps by {said}; training ended by {at.stopped}.", "",
+        *_table([{"part": part, "pairs": pairs, "acc_eq*": f"{acc:.4f}", "Pearson": f"{r:.4f}"}
+                 for part, pairs, acc, r in chosen.parts]), "",
+        *_table([_evaluation(row) for row in at.history]), "",
+        "## Settings", "", *(f"    {name} = {json.dumps(value, ensure_ascii=False)}"
+                             for name, value in _settings(recipe).items()), "",
+        "## Made with", "",
+        f"Base model {base.name}, content {base.revision}, licence {licence}. Seed {recipe.seed}. "
+        f"wholetext {__version__}, Python {platform.python_version()}, {', '.join(_versions())}.", "",
+    ])  # fmt: skip
+
+
+def _rows(use: str, rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [{"use": use, **row} for row in rows]
+
+
+def _evaluation(row: dict[str, Any]) -> dict[str, object]:
+    found = row["verdict"]
+    before = f"{row['loss']:.4f}" if row["step"] else "–"
+    return {"step": row["step"], "training loss": before, "validation loss": f"{found['loss']:.4f}",
+            "acc_eq*": f"{found['acc_eq']:.4f}", "Pearson": f"{found['pearson']:.4f}"}
+
+
+def _settings(recipe: Recipe) -> Any:
+    """The recipe, with folders by their names."""
+    found = plain(recipe)
+    found["base"] = Path(found["base"]).name if Path(found["base"]).is_dir() else found["base"]
+    for data in (*found["data"], *found["validation"]):
+        data["evalset"] = Path(data["evalset"]).name
+    return found
+
+
+def _table(rows: list[dict[str, object]]) -> list[str]:
+    if not rows:
+        return []
+    head = list(rows[0])
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return lines + [f"| {' | '.join(str(row[name]) for name in head)} |" for row in rows]
+
+
+def _versions() -> list[str]:
+    found = []
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,139 @@
+"""The state of a training run on disk: whole or absent at any moment, so that a killed run goes on bit for bit."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wholetext.backends.encoder import torch_module
+from wholetext.backends.learned.fields import plain
+from wholetext.backends.learned.folder import MODEL
+from wholetext.backends.learned.weights import Array, Weights, write_weights
+from wholetext.errors import InputError, ModelError, RunError
+from wholetext.files.output_folder import check
+from wholetext.files.parsing import file_bytes, read_json
+from wholetext.files.storage import refusing, replacing, write_file
+from wholetext.training.recipe import Recipe
+from wholetext.training.validation import Verdict
+
+RUN, STATE = "run.json", "state.pt"
+_OWN = re.compile(r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|state\.pt)\.new"
+                  r"|features\.sqlite(-wal|-shm|\.damaged-.*)?")  # fmt: skip
+
+
+@dataclass
+class Progressed:
+    """How far a run is; everything that decides what happens next."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0  # of the epoch
+    loss: float = 0.0  # sum since the last evaluation
+    losses: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)  # evaluations: step, training loss, verdict
+    best: int = -1  # step of the best evaluation
+    stopped: str = ""  # why no more steps are made: end, patience, minutes
+    seconds: float = 0.0
+    pairs: int = 0
+
+    def verdict(self, at: int) -> Verdict:
+        found = next(row for row in self.history if row["step"] == at)["verdict"]
+        parts = tuple((str(part[0]), int(part[1]), float(part[2]), float(part[3])) for part in found["parts"])
+        return Verdict(found["loss"], found["acc_eq"], found["pearson"], parts)
+
+
+class Checkpoints:
+    """The hidden folder of a run inside the folder it will write."""
+
+    def __init__(self, out: Path) -> None:
+        self.folder = out / ".train"
+
+    def claim(self, recipe: Recipe, fresh: bool) -> None:
+        """An error, before any work, where the folder holds a run of another recipe, or something else altogether."""
+        check(self.folder.parent, MODEL)
+        if fresh:
+            self._remove()
+        mine, there = json.loads(json.dumps(plain(recipe))), self._there().get("recipe")
+        if there is None or there == mine:
+            return
+        other = sorted(name for name in {*there, *mine} if there.get(name) != mine.get(name))
+        shown = "; ".join(f"{name} was {there.get(name)!r}, is {mine.get(name)!r}"[:160] for name in other[:3])
+        raise InputError(f"the folder holds a run of another recipe ({shown})", where=str(self.folder.parent),
+                         next="give another --out, or --fresh to begin anew here")
+
+    def begin(self, recipe: Recipe, data: str) -> bool:
+        """Claim the folder for a run on some data; whether there is one of it to go on with."""
+        there = self._there()
+        if there:
+            if there.get("data") != data:
+                raise InputError("the folder holds a run on other data under the same names",
+                                 where=str(self.folder.parent),
+                                 next="give another --out, or --fresh to begin anew here")
+            return (self.folder / STATE).is_file()
+        mine = {"recipe": plain(recipe), "data": data}
+        write_file(self.folder / RUN, json.dumps(mine, indent=1, ensure_ascii=False) + "\n")
+        return False
+
+    def _remove(self) -> None:
+        """Remove what a run leaves here, and nothing else."""
+        with refusing(str(self.folder), what="a new run"):
+            for path in self.folder.iterdir() if self.folder.is_dir() else ():
+                if _OWN.fullmatch(path.name):
+                    path.unlink()
+
+    def _there(self) -> dict[str, Any]:
+        """What the folder's run was begun with; empty where there is none."""
+        path = self.folder / RUN
+        if not path.is_file():
+            return {}
+        again = "begin anew with --fresh"
+        found = read_json(file_bytes(path, error=RunError, next=again), where=str(path), error=RunError, next=again)
+        if not isinstance(found, dict) or not isinstance(found.get("recipe"), dict):
+            raise RunError("it does not describe a run", where=str(path), next=again)
+        return found
+
+    def save(self, progressed: Progressed, learner: Any, optimizer: Any) -> None:
+        """Everything a run needs to go on, in one file."""
+        import io
+
+        torch = torch_module()
+        buffer = io.BytesIO()
+        torch.save({
+            "progressed": json.dumps(asdict(progressed)), "optimizer": optimizer.state_dict(),
+            "tensors": {name: torch.from_numpy(tensor) for name, tensor in learner.tensors().items()},
+            "random": torch.get_rng_state(),
+        }, buffer)  # fmt: skip
+        write_file(self.folder / STATE, buffer.getvalue())
+
+    def load(self, learner: Any, optimizer: Any) -> Progressed:
+        """Put a run back to where it was saved."""
+        torch = torch_module()
+        try:
+            state = torch.load(self.folder / STATE, weights_only=True, map_location="cpu")
+            progressed = Progressed(**json.loads(state["progressed"]))
+            learner.restore({name: tensor.numpy() for name, tensor in state["tensors"].items()})
+            optimizer.load_state_dict(state["optimizer"])
+            torch.set_rng_state(state["random"])
+        except Exception as fault:  # unpickling and torch raise whatever the broken file caused
+            raise RunError(f"the state of the run cannot be read ({type(fault).__name__}: {fault})"[:300],
+                           where=str(self.folder), next="begin anew with --fresh") from fault
+        return progressed
+
+    def keep_best(self, step: int, tensors: dict[str, Array]) -> None:
+        """The tensors of an evaluation that may become the metric; older ones go when the next state is saved."""
+        with replacing(self.folder / f"best-{step}.safetensors") as beside:
+            write_weights(beside, tensors)
+
+    def best(self, step: int) -> dict[str, Array]:
+        path = self.folder / f"best-{step}.safetensors"
+        if not path.is_file():
+            raise ModelError("the best tensors of the run are gone", where=str(path), next="begin anew with --fresh")
+        return Weights(path).tensors
+
+    def tidy(self, step: int) -> None:
+        for path in self.folder.glob("best-*"):
+            if path.name != f"best-{step}.safetensors" and _OWN.fullmatch(path.name):
+                path.unlink(missing_ok=True)

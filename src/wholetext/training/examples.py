@@ -1,0 +1,229 @@
+"""Examples: paragraphs of EvalSets with the human scores they got, and which of them are for validation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.io import Loaded
+from wholetext.io.formats import evalset
+from wholetext.io.formats.scores import human_names
+from wholetext.meta.conventions import is_human, standard_gold, standard_reference
+from wholetext.meta.judgments.sources import find_ratings
+from wholetext.meta.paragraphs import Windows, paragraphs
+from wholetext.scoring.engine import request_key
+from wholetext.training.recipe import Data, Recipe
+from wholetext.types import Document, FloatArray, IntArray, Request, View
+from wholetext.views import glue_for
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an example comes from: the mean of ``raters`` scores of ``k`` segments from ``start``."""
+
+    part: str  # EvalSet and language pair
+    doc: str
+    start: int
+    k: int
+    system: str
+    ref: str
+    raters: int
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Pairs to learn from or to check with, those of an item side by side."""
+
+    pairs: tuple[Request, ...]
+    gold: FloatArray  # (n,)
+    places: tuple[Place, ...]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def k(self) -> IntArray:
+        return np.array([place.k for place in self.places], dtype=np.int64)
+
+    @property
+    def item(self) -> IntArray:
+        """(n,) number of the item: the same segments of the same text, whichever system."""
+        known: dict[tuple[str, str, int, int], int] = {}
+        keys = ((place.part, place.doc, place.start, place.k) for place in self.places)
+        return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Languages of the outputs."""
+        return tuple(sorted({place.part.split(" ")[-2].split("-")[-1] for place in self.places}))
+
+    def take(self, chosen: IntArray | Sequence[int]) -> Examples:
+        return Examples(tuple(self.pairs[i] for i in chosen), self.gold[np.asarray(chosen, dtype=np.int64)],
+                        tuple(self.places[i] for i in chosen))
+
+    def digest(self) -> str:
+        """A hash of everything the examples hold."""
+        total = hashlib.blake2b(digest_size=12)
+        for pair, gold, place in zip(self.pairs, self.gold.tolist(), self.places):
+            total.update(request_key(f"{gold!r}{place}", pair))
+        return total.hexdigest()
+
+
+def read_examples(recipe: Recipe, root: Path | None = None) -> tuple[Examples, Examples]:
+    """Training and validation examples; ``root`` is where EvalSets are looked up by name."""
+    every = _joined([_part(recipe, data, lp, root) for data in recipe.data for lp in (data.langs or ("",))])
+    if recipe.validation:
+        own = [_part(recipe, data, lp, root) for data in recipe.validation for lp in (data.langs or ("",))]
+        held = _joined(own)
+        kept_back = {place.doc for place in held.places}
+    else:
+        kept_back = held_back({place.doc for place in every.places}, recipe.share, recipe.split_seed)
+        held = every.take([i for i, place in enumerate(every.places) if place.doc in kept_back])
+    # a document is never on both sides, in whichever set or language pair it comes
+    train = every.take([i for i, place in enumerate(every.places) if place.doc not in kept_back])
+    train, held = _limited(train, recipe.most, recipe), _limited(held, recipe.validation_most, recipe, by_part=True)
+    for name, found in (("training", train), ("validation", held)):
+        if not len(found):
+            raise InputError(f"there is no {name} example", next="use more documents, or another share")
+    if float(np.std(train.gold)) == 0:
+        raise InputError("all training examples have the same human score", next="check the human scores")
+    return train, held
+
+
+def held_back(docs: set[str], share: float, seed: int) -> set[str]:
+    """Documents for validation: at least one, chosen by a hash of their names."""
+    order = sorted(docs, key=lambda doc: (hashlib.blake2b(f"{seed}:{doc}".encode(), digest_size=8).digest(), doc))
+    if len(order) < 2:
+        raise InputError("there is one document only, which cannot be for training and for validation",
+                         next="use more documents, or give validation sets of their own")
+    return set(order[: min(len(order) - 1, max(1, round(share * len(order))))])
+
+
+def find_evalset(name: str, root: Path | None) -> Path:
+    """The folder of an EvalSet: as it is given, or by its name in the data folder."""
+    given = os.environ.get("WHOLETEXT_DATA")
+    roots = [root] if root is not None else [Path(given)] if given else []
+    tried = [Path(name), *(each / inside / name for each in roots for inside in (".", "evalsets"))]
+    for path in tried:
+        if path.is_dir():
+            return path
+    there = sorted({path.name for each in tried[1:] if each.parent.is_dir() for path in each.parent.iterdir()})
+    raise InputError(f"there is no EvalSet {name!r}", next=did_you_mean(name, there)
+                     or "give its folder, or where EvalSets are with --data (or WHOLETEXT_DATA)")
+
+
+def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples:
+    """The examples of one language pair of one EvalSet."""
+    folder = find_evalset(data.evalset, root)
+    lp = evalset.language_pair(folder, langs or None)
+    names = list(dict.fromkeys(name for name, _ in human_names(folder, lp)))
+    human = data.human or standard_gold(names) or ""
+    source = find_ratings(folder, lp, human)
+    loaded = evalset.read(folder, lp)
+    there = loaded.corpus.references
+    refs = data.refs or tuple(filter(None, [standard_reference(folder.name, lp, there)]))
+    for ref in refs:
+        if ref not in there:
+            raise InputError(f"there is no reference {ref!r}", where=f"{folder} {lp}",
+                             next=did_you_mean(ref, list(there)) or f"there are {', '.join(there) or 'none'}")
+    if "ref" in recipe.reads and not refs:
+        raise InputError("there is no reference", where=f"{folder} {lp}", next="train on reads = [\"hyp\", \"src\"]")
+    total = source.total if data.total == "auto" else data.total
+    scores: dict[tuple[str, int, int, str], list[float]] = {}
+    left_out = {doc.id for other in data.without for doc in evalset.read(find_evalset(other, root), lp).corpus.docs}
+    kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
+    first = set(kept[data.skip : data.skip + data.documents if data.documents else None])
+    for k in data.k or recipe.k:
+        for one in paragraphs(source.ratings, Windows(k, data.raters, total)):
+            if one.doc in first and (data.human_systems or not is_human(one.system, there)):
+                scores.setdefault((one.doc, one.start, k, one.system), []).append(one.score)
+    if not scores:
+        lengths = ", ".join(map(str, data.k or recipe.k))
+        raise InputError(f"no paragraph of {lengths} segments has human scores {human!r}",
+                         where=f"{folder} {lp}", next="check the name of the scores, or use smaller k")
+    return _paired(recipe, (f"{folder.name} {lp}", human), loaded, scores, refs if "ref" in recipe.reads else ("",))
+
+
+def _paired(
+    recipe: Recipe, about: tuple[str, str], loaded: Loaded, scores: dict[tuple[str, int, int, str], list[float]],
+    refs: tuple[str, ...],
+) -> Examples:
+    """One example for each judged paragraph and reference, in the order of the corpus."""
+    docs = {doc.id: doc for doc in loaded.corpus.docs}
+    order = {doc: i for i, doc in enumerate(docs)}
+    outputs = {output.system: output for output in loaded.outputs}
+    glue = [glue_for(lang, recipe.joiner) for lang in loaded.corpus.langs]
+    sign = -1.0 if recipe.target == "error" else 1.0
+    pairs: list[Request] = []
+    gold: list[float] = []
+    places: list[Place] = []
+    for doc, start, k, system in sorted(scores, key=lambda key: (key[2], order[key[0]], key[1], key[3])):
+        many = scores[doc, start, k, system]
+        if system not in outputs:
+            raise AlignmentError(f"system {system!r} was judged and has no output", where=about[0],
+                                 next="ratings and texts must match")
+        for ref in (ref for ref in refs if ref != system):
+            hyp, sides = outputs[system].docs[doc], (ref, glue[0], glue[1])
+            pairs.append(_request(docs[doc], hyp, (start, start + k), sides, recipe))
+            gold.append(sign * float(np.mean(many)))
+            places.append(Place(f"{about[0]} {about[1]}", doc, start, k, system, ref, len(many)))
+    return Examples(tuple(pairs), np.array(gold), tuple(places))
+
+
+def _request(doc: Document, hyp: tuple[str, ...], at: tuple[int, int], sides: tuple[str, str, str],
+             recipe: Recipe) -> Request:  # fmt: skip
+    part, (ref, source, target) = slice(*at), sides
+
+    def view(segments: tuple[str, ...], glue: str) -> View:
+        return View(segments[part], (0, at[1] - at[0]), glue)
+
+    if "src" in recipe.reads and doc.src is None:
+        raise InputError("there is no source", where=f"document {doc.id}", next="train without src in reads")
+    src = view(doc.src or (), source) if "src" in recipe.reads else None
+    return Request((view(hyp, target),), src, (view(doc.refs[ref], target),) if ref else ())
+
+
+def _joined(parts: Sequence[Examples]) -> Examples:
+    return Examples(tuple(pair for part in parts for pair in part.pairs), np.concatenate([p.gold for p in parts]),
+                    tuple(place for part in parts for place in part.places))
+
+
+def _limited(found: Examples, most: int, recipe: Recipe, by_part: bool = False) -> Examples:
+    """At most so many examples of each length (items of each part and length, for validation), chosen at random."""
+    if not most or not len(found):
+        return found
+    rng = np.random.default_rng([recipe.split_seed, 1 + by_part])
+    groups: dict[tuple[str, int], list[int]] = {}
+    for i, place in enumerate(found.places):
+        groups.setdefault((place.part if by_part else "", place.k), []).append(i)
+    kept: list[int] = []
+    item = found.item
+    for _, chosen in sorted(groups.items()):
+        ids = rng.permutation(np.unique(item[chosen]))
+        if by_part:
+            wanted = set(ids[:most].tolist())
+            kept += [i for i in chosen if int(item[i]) in wanted]
+        else:  # whole items, so that outputs of one text can be compared
+            turn = np.zeros(int(ids.max()) + 1, dtype=np.int64)
+            turn[ids] = np.arange(len(ids))
+            kept += [chosen[i] for i in np.argsort(turn[item[chosen]], kind="stable")[:most]]
+    return found.take(sorted(kept))
+
+
+def described(found: Examples) -> list[dict[str, object]]:
+    """What the examples are, by part: for the card."""
+    rows = []
+    for part in dict.fromkeys(place.part for place in found.places):
+        mine = [place for place in found.places if place.part == part]
+        lengths = {k: sum(place.k == k for place in mine) for k in sorted({place.k for place in mine})}
+        rows.append({"part": part, "documents": len({p.doc for p in mine}), "systems": len({p.system for p in mine}),
+                     "references": ", ".join(sorted({p.ref for p in mine if p.ref})) or "none",
+                     "examples": len(mine), "by length": json.dumps(lengths)})
+    return rows

@@ -1,0 +1,140 @@
+"""Recipes: everything that decides what training gives, with every default; read from TOML, overridden one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from wholetext.backends.learned.config import Adapter, HeadShape, Side
+from wholetext.backends.learned.fields import Origin, fill
+from wholetext.backends.learned.forms import FORMS
+from wholetext.errors import InputError, did_you_mean
+from wholetext.files.parsing import file_bytes, read_toml
+from wholetext.meta.paragraphs import Raters
+from wholetext.training.sampling import Fill, Sampling
+from wholetext.views import Joiner
+
+# step size of the base model by adapter, where the recipe gives none
+RATES: Mapping[str, float] = {"frozen": 0.0, "lora": 5e-4, "full": 3e-5}
+
+
+@dataclass(frozen=True)
+class Data:
+    """One EvalSet: which language pairs, whose scores, against which references."""
+
+    evalset: str  # a folder, or the name of one in the data folder
+    langs: tuple[str, ...] = ()  # none: the only pair there is
+    human: str = ""  # human scores by name; "": MQM where there is MQM, else DA
+    refs: tuple[str, ...] = ()  # none: the standard one of the set; each makes examples of its own
+    raters: Raters = "each"  # each rater's paragraphs; several scores of one paragraph are averaged
+    total: Literal["auto", "sum", "mean"] = "auto"  # auto: MQM is summed over sentences, DA averaged
+    human_systems: bool = True  # judged human translations are examples too (never the reference itself)
+    without: tuple[str, ...] = ()  # EvalSets whose documents are left out, because they are for testing
+    documents: int = 0  # only the first so many of each language pair; 0: all
+    skip: int = 0  # after so many that are left out
+    k: tuple[int, ...] = ()  # lengths of its paragraphs, where they are not the recipe's
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A training run. What it gives depends on this, the data and the base model alone."""
+
+    data: tuple[Data, ...]
+    validation: tuple[Data, ...] = ()  # sets of their own; none: a share of the documents above
+    share: float = 0.1  # of the documents, kept for validation
+    split_seed: int = 0  # chooses them; one split for all seeds
+    k: tuple[int, ...] = tuple(range(1, 11))  # lengths of paragraphs in sentences
+    sampling: Sampling = "stratified"
+    fill: Fill = "least"
+    most: int = 0  # training examples of each length at most; 0: all
+    validation_most: int = 0  # validation items of each length and part at most; 0: all
+    joiner: Joiner = "auto"
+    target: Literal["score", "error"] = "score"  # error: the negative, so that 0 is perfect and lower is better
+
+    base: str = "minilm"
+    revision: str = ""
+    form: str = "joint"
+    reads: tuple[Side, ...] = ("hyp", "ref")
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the form
+    adapter: Adapter = field(default_factory=lambda: Adapter("lora"))
+    head: HeadShape = field(default_factory=HeadShape)
+    dropout: float = 0.1  # in the head; the base model keeps its own
+
+    epochs: int = 3
+    batch: int = 32  # examples per step
+    rate: float = 0.0  # step size of the base model; 0: 5e-4 for lora, 3e-5 for full
+    head_rate: float = 1e-3
+    decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
+    warmup: float = 0.1  # share of the steps with a rising step size; it falls to 0 at the end
+    within: float = 0.0  # weight of errors within an item against those of items' means; 0: plain squared error
+    anchor: float = 0.0  # spreads of the form's untrained score that are added to the human scores, which are noisy
+    rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1; the rest is the squared error
+    evaluate: int = 0  # steps between evaluations; 0: after each epoch
+    patience: int = 3  # evaluations without a better one after which training stops; 0: never
+    seed: int = 1
+
+    meaning: str = ""  # what a score means; "": the human score it predicts
+    zero: float | None = None  # human scores that become 0 and 100, where the scale is to be that
+    hundred: float | None = None
+    ends: bool = False  # or: 0 is what the text of another document gets, 100 what the reference itself gets
+
+    def __post_init__(self) -> None:
+        checks = (
+            (not self.data, "there is no data", "name an EvalSet"),
+            (self.form not in FORMS, f"there is no form {self.form!r}",
+             did_you_mean(self.form, list(FORMS)) or f"forms: {', '.join(FORMS)}"),
+            (any(each < 1 for data in self.data for each in data.k), "k of data holds a length below 1", ""),
+            (any(min(data.documents, data.skip) < 0 for data in self.data), "documents and skip are not negative", ""),
+            (not self.k or min(self.k) < 1, f"k is {list(self.k)}", "lengths are from 1"),
+            (self.sampling == "sentence" and 1 not in self.k, "sampling=sentence draws k = 1, which is not in k", ""),
+            (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it lies between 0 and 1"),
+            (not 0 <= self.rank <= 1, f"rank is {self.rank:g}", "it lies between 0 and 1"),
+            (self.within < 0 or self.anchor < 0, "within and anchor are not negative", ""),
+            (self.ends and self.zero is not None, "the scale is given twice, by zero and hundred and by ends", ""),
+            (not 0 <= self.dropout < 1, f"dropout is {self.dropout:g}", "it lies from 0 to below 1"),
+            (not 0 <= self.warmup < 1, f"warmup is {self.warmup:g}", "it lies from 0 to below 1"),
+            (min(self.seed, self.split_seed) < 0, "seeds are not negative", ""),
+            (min(self.epochs, self.batch) < 1, "epochs and batch are at least 1", ""),
+            (self.rate < 0 or self.head_rate <= 0 or self.decay < 0, "rate, head_rate and decay are not negative", ""),
+            ((self.zero is None) != (self.hundred is None) or (self.zero is not None and self.zero == self.hundred),
+             "zero and hundred are given together, and differ", ""),
+            ("hyp" not in self.reads or len(set(self.reads)) < max(2, len(self.reads)),
+             f"reads is {list(self.reads)}", "it takes hyp, and at least one of ref and src"),
+        )  # fmt: skip
+        for wrong, what, step in checks:
+            if wrong:
+                raise InputError(f"recipe: {what}", next=step)
+
+    @property
+    def step_size(self) -> float:
+        return self.rate or RATES[self.adapter.kind]
+
+
+def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
+    """The recipe of a TOML file with some settings replaced (``adapter.rank`` is the rank of the adapter)."""
+    given: dict[str, Any] = {} if path is None else _toml(path)
+    for key, value in overrides.items():
+        *outer, last = key.split(".")
+        table = given
+        for name in outer:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise InputError(f"{key}: {name} is not a table", where=str(path or "recipe"))
+        table[last] = value
+    where = str(path) if path is not None else "recipe"
+    try:
+        return fill(Recipe, given, Origin(where, InputError))
+    except InputError as fault:
+        if fault.where:
+            raise
+        raise InputError(fault.what.removeprefix("recipe: "), where=where, next=fault.next) from None
+
+
+def reseeded(recipe: Recipe, seed: int | None) -> Recipe:
+    return recipe if seed is None else replace(recipe, seed=seed)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    return read_toml(file_bytes(path), where=str(path))

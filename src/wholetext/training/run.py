@@ -1,0 +1,184 @@
+"""One training run: the same steps in the same order for a recipe and a seed, however often it is interrupted."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from wholetext.backends.encoder import torch_module
+from wholetext.backends.learned.config import Scale
+from wholetext.errors import ModelError
+from wholetext.training.checkpoint import Checkpoints, Progressed
+from wholetext.training.landmarks import ENDS, ends, untrained
+from wholetext.training.learner import Learner, Material
+from wholetext.training.recipe import Recipe
+from wholetext.training.sampling import draw
+from wholetext.training.session import Moment, Session
+from wholetext.training.validation import judge
+from wholetext.types import IntArray
+
+BUCKET = 16  # batches among which examples are sorted by length
+
+
+class Run:
+    """One run: its optimiser, its place in the data, its evaluations."""
+
+    def __init__(self, recipe: Recipe, session: Session, material: Material, learner: Learner,
+                 checkpoints: Checkpoints) -> None:  # fmt: skip
+        torch = torch_module()
+        self.recipe, self.session, self.material = recipe, session, material
+        self.learner, self.checkpoints, self.at = learner, checkpoints, Progressed()
+        says = learner.config.head is None  # then the model's number is the score itself
+        self.mean = 0.0 if says else float(material.train.gold.mean())
+        self.spread = 1.0 if says else float(material.train.gold.std())
+        wanted = (material.train.gold - self.mean) / self.spread
+        if recipe.anchor:
+            wanted = wanted + recipe.anchor * untrained(learner)
+        self.gold = torch.from_numpy(wanted.astype(np.float32))
+        groups = [{"params": list(named.values()), "lr": size, "size": size} for named, size in learner.groups()]
+        self.optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay, foreach=False)
+        self.k, self.item = material.train.k, material.train.item
+        self.lengths = learner.lengths()
+        self.began = (time.monotonic(), 0, 0)  # when, and after how many examples and steps, this process took over
+        self.per_epoch = len(self.batches(0))
+        self.total = self.per_epoch * recipe.epochs
+
+    @property
+    def by_item(self) -> bool:
+        """Whether outputs of one text have to be in one batch."""
+        return bool(self.recipe.rank or self.recipe.within)
+
+    def batches(self, epoch: int) -> list[IntArray]:
+        """The batches of an epoch: decided by the seed and the epoch alone."""
+        recipe, rng = self.recipe, np.random.default_rng([self.recipe.seed, epoch])
+        order = draw(self.k, recipe.sampling, recipe.fill, rng, self.item if self.by_item else None)
+        size = recipe.batch
+        if self.lengths is None or self.by_item:
+            return [order[i : i + size] for i in range(0, len(order), size)]
+        found = []
+        for begin in range(0, len(order), size * BUCKET):
+            some = order[begin : begin + size * BUCKET]
+            some = some[np.argsort(self.lengths[some], kind="stable")]
+            found += [some[i : i + size] for i in range(0, len(some), size)]
+        return [found[i] for i in rng.permutation(len(found))]
+
+    def go(self) -> None:
+        """Steps until the end, patience or time runs out."""
+        at, started, saved = self.at, time.monotonic(), time.monotonic()
+        before = at.seconds
+        if not at.history:
+            self.evaluate()
+        self.began = (time.monotonic(), at.pairs, at.step)
+        while not at.stopped:
+            batches = self.batches(at.epoch)
+            while at.batch < len(batches) and not at.stopped:
+                self.step(batches[at.batch])
+                at.seconds = before + time.monotonic() - started
+                over = at.step >= self.total
+                if over or at.step % (self.recipe.evaluate or self.per_epoch) == 0:
+                    self.evaluate()
+                    self.decide(over)
+                    saved = 0.0
+                elif self.session.minutes and at.seconds > 60 * self.session.minutes:
+                    self.evaluate()
+                    at.stopped = "minutes"
+                if at.batch == len(batches):
+                    at.epoch, at.batch = at.epoch + 1, 0
+                    batches = [] if at.stopped else self.batches(at.epoch)
+                if at.stopped or time.monotonic() - saved >= self.session.save_seconds:
+                    self.checkpoints.save(at, self.learner, self.optimizer)
+                    self.checkpoints.tidy(at.best)
+                    saved = time.monotonic()
+
+    def step(self, chosen: IntArray) -> None:
+        torch, at = torch_module(), self.at
+        loss = self.loss(self.learner.predict(chosen), chosen)
+        value = float(loss.detach())
+        if not np.isfinite(value):
+            raise ModelError(f"the loss is {value} after {at.step} steps", next="use a smaller rate or head_rate")
+        self.optimizer.zero_grad()
+        loss.backward()
+        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=False)
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["size"] * self.rate(at.step)
+        self.optimizer.step()
+        at.step, at.batch, at.pairs = at.step + 1, at.batch + 1, at.pairs + len(chosen)
+        at.loss, at.losses = at.loss + value, at.losses + 1
+        since = max(1e-9, time.monotonic() - self.began[0])  # of this process: an earlier one may have been slower
+        pace, left = (at.pairs - self.began[1]) / since, since / (at.step - self.began[2]) * (self.total - at.step)
+        self.session.tell(Moment("training", at.step, self.total, pace, left, at.loss / at.losses))
+
+    def rate(self, step: int) -> float:
+        """The share of the step size: rising during the warm-up, then falling to 0."""
+        rising = self.recipe.warmup * self.total
+        return min(1.0, (step + 1) / rising) if step < rising else (self.total - step) / max(1.0, self.total - rising)
+
+    def loss(self, predicted: Any, chosen: IntArray) -> Any:
+        """Squared error, and the logistic loss of pairs within an item (RankNet: Burges et al. 2005, eq. 3)."""
+        torch = torch_module()
+        gold = self.gold[torch.from_numpy(chosen)].to(predicted.device)
+        item = self.item[chosen]
+        squared = self.squared(predicted - gold, item)
+        if not self.recipe.rank:
+            return squared
+        first, second = np.nonzero(np.triu(item[:, None] == item[None, :], 1))  # pairs of examples of one item
+        sign = torch.sign(gold[first] - gold[second])
+        told = sign != 0
+        if not bool(told.any()):
+            return squared
+        pairs = torch.nn.functional.softplus(-(predicted[first] - predicted[second])[told] * sign[told])
+        return (1 - self.recipe.rank) * squared + self.recipe.rank * pairs.mean()
+
+    def squared(self, error: Any, item: IntArray) -> Any:
+        """Squared error; with ``within``, that of items' means and that of what differs from them, weighed."""
+        torch = torch_module()
+        if not self.recipe.within:
+            return (error**2).mean()
+        known, which = np.unique(item, return_inverse=True)
+        at = torch.from_numpy(which).to(error.device)
+        zeros = torch.zeros(len(known), device=error.device)
+        means = zeros.index_add(0, at, error) / zeros.index_add(0, at, torch.ones_like(error))  # (items,)
+        return (means**2).mean() + self.recipe.within * ((error - means[at]) ** 2).mean()
+
+    def evaluate(self) -> None:
+        """Judge the model as it is now on the validation examples."""
+        at = self.at
+        found = judge(self.material.held, self.mean + self.spread * self.learner.validate(), self.spread_of_gold)
+        loss = at.loss / at.losses if at.losses else float("nan")
+        at.history.append({"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(found)))})
+        at.loss, at.losses = 0.0, 0
+        if at.step and (at.best < 0 or found.score > at.verdict(at.best).score):
+            self.checkpoints.keep_best(at.step, self.learner.tensors())
+            at.best = at.step
+        self.session.tell(Moment("evaluation", at.step, self.total, loss=loss, verdict=found))
+
+    @property
+    def spread_of_gold(self) -> float:
+        return float(self.material.train.gold.std())
+
+    def decide(self, over: bool) -> None:
+        """Whether to go on after an evaluation."""
+        since = sum(row["step"] > self.at.best for row in self.at.history)
+        if over:
+            self.at.stopped = "end"
+        elif self.recipe.patience and since >= self.recipe.patience:
+            self.at.stopped = "patience"
+
+    def scale(self) -> Scale:
+        """From predictions to human scores, and to 0 … 100 where the recipe asks for that."""
+        recipe, names = self.recipe, sorted({place.part.split(" ")[-1] for place in self.material.train.places})
+        meaning = recipe.meaning or f"the human score ({', '.join(names)}) that people are expected to give"
+        better = recipe.target == "score"
+        if recipe.ends:
+            other, same = ends(self.learner, self.material)
+            factor = 100.0 / (same - other)
+            return Scale(recipe.meaning or ENDS, -factor * other, factor, 0.0, 100.0)
+        if recipe.zero is None or recipe.hundred is None:
+            return Scale(meaning, self.mean, self.spread, higher_is_better=better)
+        factor = 100.0 / (recipe.hundred - recipe.zero)
+        return Scale(meaning, factor * (self.mean - recipe.zero), factor * self.spread, 0.0, 100.0, better)

@@ -1,0 +1,112 @@
+"""Output without sentence breaks: cut into a document's segments by words or characters, and said so."""
+
+from __future__ import annotations
+
+import json
+import re
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholetext.alignment.realign import Choices, realign
+from wholetext.alignment.word_alignment import _edits, segments_by_words
+from wholetext.cli.main import main
+from wholetext.demo import load
+from wholetext.io import read
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.types import Corpus, Document, Output
+
+CORPUS, OUTPUTS = load("de-en")
+SOUND = OUTPUTS[0]
+THAI = ("วันนี้อากาศดีมาก", "เราไปเดินเล่นที่สวนสาธารณะ", "แล้วเราก็กลับบ้าน", "ตอนเย็นฝนตกหนัก", "ทุกคนจึงหลับสบายตลอดคืน")
+
+
+def bare(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def in_place(gold: list[str], found: tuple[str, ...]) -> float:
+    """The share of words that are in the right segment."""
+    wanted, got = ([i for i, text in enumerate(side) for _ in text.split()] for side in (gold, found))
+    assert len(wanted) == len(got)
+    return float(np.mean(np.array(wanted) == np.array(got)))
+
+
+@pytest.mark.parametrize(("to", "least"), [("human", 0.93), ("source", 0.8)])
+def test_lower_case_without_punctuation(to: str, least: float) -> None:
+    flat = Output("x", {doc.id: (" ".join(map(bare, SOUND.docs[doc.id])),) for doc in CORPUS.docs})
+    output, done = realign(CORPUS, flat, Choices(to=to))
+    shares = [in_place([bare(text) for text in SOUND.docs[doc.id]], output.docs[doc.id]) for doc in CORPUS.docs]
+    assert np.mean(shares) > least
+    assert all("no usable sentence breaks" in one.note and one.omitted < 0.05 for one in done)
+    assert all(f"to={to},by=words" == how for how in output.realigned.values())
+
+
+def test_thai_by_characters() -> None:
+    """One line for five segments; two words are others than in the reference."""
+    doc = Document("d", ("a", "b", "c", "d", "e"), {"r": THAI})
+    text = "".join(THAI).replace("มาก", "").replace("หนัก", "แรง")
+    output, (done,) = realign(Corpus("c", ("en", "th"), (doc,)), Output("x", {"d": (text,)}))
+    assert output.docs["d"] == (THAI[0].replace("มาก", ""), *THAI[1:3], THAI[3].replace("หนัก", "แรง"), THAI[4])
+    assert done.note and done.omitted == 0
+
+
+def test_sound_output_keeps_its_sentences() -> None:
+    merged = Output("x", {doc.id: (" ".join(SOUND.docs[doc.id]),) for doc in CORPUS.docs})
+    _, done = realign(CORPUS, merged)
+    assert not any(one.note for one in done)
+
+
+def test_what_is_really_left_out_stays_left_out() -> None:
+    half = Output("x", {doc.id: SOUND.docs[doc.id][: len(doc) // 2] for doc in CORPUS.docs})
+    _, done = realign(CORPUS, half)
+    assert not any(one.note for one in done)
+    assert np.mean([one.omitted for one in done]) > 0.1
+
+
+@given(st.lists(st.text("ab ก.", max_size=8), min_size=1, max_size=6), st.text("ab ก.", max_size=40))
+def test_no_letter_is_lost(fixed: list[str], text: str) -> None:
+    found = segments_by_words(fixed, text)
+    assert len(found) == len(fixed)
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+@given(st.lists(st.integers(0, 2), max_size=7), st.lists(st.integers(0, 2), max_size=7))
+def test_edits_are_levenshteins(side: list[int], free: list[int]) -> None:
+    table = [[max(i, j) if not i or not j else 0 for j in range(len(free) + 1)] for i in range(len(side) + 1)]
+    for i, a in enumerate(side, 1):
+        for j, b in enumerate(free, 1):
+            table[i][j] = min(table[i - 1][j - 1] + (a != b), table[i - 1][j] + 1, table[i][j - 1] + 1)
+    assert _edits(np.array(side, dtype=np.int64), np.array(free, dtype=np.int64)).tolist() == table[-1]
+
+
+def test_memory_grows_with_the_length_not_its_square() -> None:
+    fixed = [f"word{i} and word{i + 1} then" for i in range(400)]
+    tracemalloc.start()
+    segments_by_words(fixed, " ".join(fixed))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000  # a table of 1,600 x 1,600 numbers would take 20 MB
+
+
+def test_the_command_and_the_scores_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    doc = CORPUS.docs[0]
+    lines = [{"corpus": "c", "langs": ["de", "en"]}, {
+        "doc": doc.id, "src": list(doc.src or ()), "refs": {"r": list(doc.refs["human"])},
+        "outputs": {"flat": [" ".join(map(bare, SOUND.docs[doc.id]))]},
+    }]  # fmt: skip
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["align", str(path), "--out", str(out), "-f", "json"])
+    assert not ended.value.code
+    shown = capsys.readouterr()
+    assert f"flat, document {doc.id}: no usable sentence breaks" in shown.err
+    assert json.loads(shown.out)["by_words"]["flat"].keys() == {doc.id}
+    loaded = read(out)
+    results = evaluate(loaded.corpus, loaded.outputs, ["chrf"], Options(cache=False))
+    assert "by=words" in str(next(iter(results.scores["chrf"].values())).signature)

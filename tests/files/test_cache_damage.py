@@ -1,0 +1,150 @@
+"""A cache file that was damaged on disk never changes a score and never ends a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wholetext as wt
+from wholetext.errors import CacheError
+from wholetext.files.cache import Cache, checksum, content_key, default_path
+
+SPECS = ["chrf", "bleu", "context(prev=1):ter"]
+DOCS = tuple(wt.Document(f"d{k}", None, {"r": tuple(f"sentence {i} of {k}, here" for i in range(4))}) for k in range(4))
+CORPUS = wt.Corpus("c", ("de", "en"), DOCS)
+OUTPUT = wt.Output("s", {doc.id: tuple(f"the sentence {i} in {doc.id}" for i in range(4)) for doc in DOCS})
+
+
+def scored(cache: Path | bool) -> tuple[dict[str, list[list[float]]], wt.Results]:
+    found = wt.evaluate(CORPUS, [OUTPUT], SPECS, wt.Options(cache=cache, flags=False))
+    return {spec: by["s"].stats.tolist() for spec, by in found.scores.items()}, found
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("filled") / "cache.sqlite"
+    scored(path)
+    return path
+
+
+@pytest.mark.parametrize("many", [25, pytest.param(620, marks=pytest.mark.slow)])
+def test_single_damaged_bytes_never_change_a_score(filled: Path, tmp_path: Path, many: int) -> None:
+    clean, whole = scored(False)[0], filled.read_bytes()
+    rng, noted, path = np.random.default_rng(many), 0, tmp_path / "cache.sqlite"
+    used = np.flatnonzero(np.frombuffer(whole, np.uint8))  # most of a small file is empty
+    for place in [*range(16, 40, 1 if many > 100 else 8), *rng.choice(used, many, replace=False)]:
+        bad = bytearray(whole)
+        bad[place] ^= int(rng.integers(1, 256))
+        shutil.rmtree(tmp_path)
+        tmp_path.mkdir()
+        path.write_bytes(bytes(bad))
+        stats, results = scored(path)
+        assert stats == clean, place
+        noted += any("cache" in note for note in results.warnings)
+        seen = [scored(path) for _ in range(3 if many > 100 else 0)]
+        assert all(stats == clean for stats, _ in seen), place
+        assert many < 100 or not any("cache" in note for note in seen[-1][1].warnings), place  # it is repaired now
+    assert noted > many / 3
+
+
+def test_a_damaged_value_is_dropped_noted_and_computed_again(filled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    shutil.copy(filled, path)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE checked_items SET value = zeroblob(length(value)) WHERE kind = 'rows:chrf'")
+    stats, results = scored(path)
+    assert stats == scored(False)[0] and results.counts["computed"] == 16
+    assert [note for note in results.warnings if "checksum" in note] == [
+        f"16 values of the cache {path} had a wrong checksum: dropped, and computed again"]
+    assert not [note for note in scored(path)[1].warnings if "checksum" in note]
+
+
+@pytest.mark.parametrize("change", [
+    "UPDATE checked_items SET kind = 'other'", "UPDATE checked_items SET value = 'text'", "DROP TABLE checked_items",
+    "UPDATE checked_items SET value = 7", "UPDATE checked_items SET checksum = ''", "PRAGMA user_version = 9",
+    "ALTER TABLE checked_items RENAME COLUMN value TO v", "ALTER TABLE checked_items RENAME TO items",
+    "UPDATE checked_items SET value = (SELECT value FROM checked_items LIMIT 1)",
+])  # fmt: skip
+def test_changes_by_others_never_change_a_score(filled: Path, tmp_path: Path, change: str) -> None:
+    path = tmp_path / "cache.sqlite"
+    shutil.copy(filled, path)
+    db = sqlite3.connect(path)
+    db.execute(change)
+    db.commit()
+    db.close()
+    assert scored(path)[0] == scored(False)[0] and scored(path)[1].counts.get("computed", 0) == 0
+
+
+def test_values_of_0_1_0_are_neither_used_nor_destroyed(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    path, key = tmp_path / "cache.sqlite", content_key("x")
+    monkeypatch.setenv("WHOLETEXT_CACHE", str(path))
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE items (key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL) WITHOUT ROWID")
+    db.execute("INSERT INTO items VALUES (?, 'k', ?)", (key, b"old"))
+    db.commit()
+    db.close()
+    cache = Cache(path)
+    assert cache.get([key]) == {} and cache.info().unused == 1 and not cache.notes
+    cache.put("k", [(key, b"new")])
+    assert cache.get([key]) == {key: b"new"}
+    assert sqlite3.connect(path).execute("SELECT value FROM items").fetchall() == [(b"old",)]
+    from wholetext.cli.about.cache import clear, info
+
+    info()
+    assert "1 values of wholetext 0.1.0" in capsys.readouterr().out
+    clear()
+    assert "dropped 2 values" in capsys.readouterr().out and Cache(path).info().unused == 0
+
+
+def test_the_checksum_covers_key_kind_and_value() -> None:
+    sums = {checksum(b"k", "kind", b"v"), checksum(b"k", "kin", b"dv"), checksum(b"kk", "ind", b"v"),
+            checksum(b"K", "kind", b"v"), checksum(b"k", "kind", b"V")}  # fmt: skip
+    assert len(sums) == 5
+
+
+def test_without_a_home_folder_the_error_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("WHOLETEXT_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(CacheError, match="WHOLETEXT_CACHE"):
+        default_path()
+    with pytest.raises(CacheError, match="HOME"):
+        scored(True)
+    assert scored(False)[0]
+
+
+@pytest.mark.parametrize("where", ["a\0b", ".", "x" * 300])
+def test_a_place_where_no_cache_can_be(tmp_path: Path, where: str) -> None:
+    with pytest.raises(CacheError, match="--no-cache"):
+        Cache(tmp_path / where)
+
+
+def test_a_full_disk_is_said_and_nothing_is_set_aside(tmp_path: Path) -> None:
+    script = """
+import resource, sys
+from pathlib import Path
+from wholetext.files.cache import Cache, content_key
+from wholetext.errors import CacheError
+cache = Cache(Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+try:
+    cache.put("k", [(content_key(i), bytes(1000)) for i in range(1000)])
+except CacheError as fault:
+    print(fault)
+"""
+    path = tmp_path / "cache.sqlite"
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, env={**os.environ})
+    assert "cannot be used" in done.stdout and "--no-cache" in done.stdout, done.stderr
+    assert not list(tmp_path.glob("*.damaged-*"))

@@ -1,0 +1,182 @@
+"""Suspicious input: swapped or wrong languages, mixed files, reversed or shifted outputs, outputs given twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wholetext.demo import load
+from wholetext.flags.input_checks import input_notes
+from wholetext.io import from_texts, read
+from wholetext.languages.function_words import other_language
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.types import Corpus, Output
+
+CORPUS, OUTPUTS = load("de-en")
+SOUND = OUTPUTS[0]
+LINES = [text for doc in CORPUS.docs for text in SOUND.docs[doc.id]]
+
+
+def without_references(corpus: Corpus) -> Corpus:
+    return replace(corpus, docs=tuple(replace(doc, refs={}) for doc in corpus.docs))
+
+
+def output(lines: list[str], name: str = "x") -> Output:
+    docs, start = {}, 0
+    for doc in CORPUS.docs:
+        docs[doc.id] = tuple(lines[start : start + len(doc)])
+        start += len(doc)
+    return Output(name, docs)
+
+
+BOTH = pytest.mark.parametrize("corpus", [CORPUS, without_references(CORPUS)], ids=["references", "source alone"])
+
+
+@pytest.mark.parametrize("pair", ["de-en", "zh-en"])
+def test_the_demo_is_what_it_is_said_to_be(pair: str) -> None:
+    corpus, outputs = load(pair)
+    assert input_notes(corpus, outputs) == [] == input_notes(without_references(corpus), outputs)
+
+
+# ---------------------------------------------------------------- languages
+
+
+@BOTH
+def test_a_swapped_pair(corpus: Corpus) -> None:
+    (note,) = input_notes(replace(corpus, langs=("en", "de")), OUTPUTS)
+    assert "swapped" in note and "looks like de, not en" in note and "-l de-en" in note
+
+
+def test_a_swapped_pair_of_two_scripts() -> None:
+    corpus, outputs = load("zh-en")
+    (note,) = input_notes(replace(corpus, langs=("en", "zh")), outputs)
+    assert "swapped" in note and "is written in Han, not Latin" in note
+
+
+@pytest.mark.parametrize(("langs", "notes"), [
+    (("fr", "en"), ["the source looks like de, not fr"]),
+    (("ru", "en"), ["the source is written in Latin, not Cyrillic"]),
+    (("de", "nl"), ["references and outputs looks like en, not nl"]),
+    (("nl", "fr"), ["references and outputs", "the source looks like de, not nl"]),
+    (("", ""), []), (("de_DE", "en-GB"), []), (("lij", "en"), []), (("deu_Latn", "eng_Latn"), []),
+])  # fmt: skip
+def test_a_wrong_pair(langs: tuple[str, str], notes: list[str]) -> None:
+    found = input_notes(replace(CORPUS, langs=langs), OUTPUTS)
+    assert len(found) == len(notes)
+    assert all(any(part in note for note in found) for part in (note.replace("looks", "look") if "and" in note else note
+                                                                for note in notes))
+
+
+def test_one_output_in_the_wrong_language() -> None:
+    german = Output("german", {doc.id: doc.src or () for doc in CORPUS.docs})
+    (note,) = [note for note in input_notes(CORPUS, [SOUND, german]) if "german" in note and "looks like" in note]
+    assert "the output of german looks like de, not en" in note
+
+
+@BOTH
+def test_a_file_of_two_languages(corpus: Corpus) -> None:
+    docs = {doc.id: (doc.src or ()) if i % 3 == 0 else SOUND.docs[doc.id] for i, doc in enumerate(corpus.docs)}
+    found = [note for note in input_notes(corpus, [SOUND, Output("half", docs)]) if "mixes" in note]
+    assert len(found) == 1 and "the output of half mixes languages" in found[0] and "looks like de" in found[0]
+    mixed = replace(corpus, docs=tuple(
+        replace(doc, src=SOUND.docs[doc.id]) if i % 3 == 0 else doc for i, doc in enumerate(corpus.docs)
+    ))  # fmt: skip
+    assert any(note.startswith("the source mixes languages") for note in input_notes(mixed, OUTPUTS))
+
+
+def test_an_undeclared_language_that_needs_a_tokenizer() -> None:
+    texts = ["他说我们还不知道这件事情的结果，大家都在等。", "会议昨天在北京结束，没有达成任何协议。"] * 3
+    loaded = from_texts(texts, refs=texts[::-1])
+    (note,) = [note for note in input_notes(loaded.corpus, loaded.outputs) if "Han" in note]
+    assert "no language pair is given" in note and "-l en-zh" in note
+
+
+@pytest.mark.parametrize(("text", "lang", "other"), [
+    ("Het is niet de eerste keer dat er in deze stad een brug wordt gebouwd die te kort is voor een schip.",
+     "de", "nl"),
+    ("Ce n'est pas la première fois que dans cette ville on construit un pont qui est trop court pour la rivière.",
+     "es", "fr"),
+    ("Nie jest to pierwszy raz, kiedy w tym mieście buduje się most, który jest za krótki na to, że się nie da.",
+     "cs", "pl"),
+    ("Це не перший раз, коли в цьому місті будують міст, який був за короткий для річки, але й не що так.", "ru", "uk"),
+    ("यह पहली बार नहीं है कि इस शहर में नदी के लिए छोटे पुल को बनाया गया है और लोगों ने यह भी कहा कि यह एक भूल है।", "ne", "hi"),
+    ("It is not the first time that a bridge in this city was too short for the river.", "en", ""),
+    ("Matrix Sontelle Vivre Dual Royal", "de", ""),
+])  # fmt: skip
+def test_languages_by_their_function_words(text: str, lang: str, other: str) -> None:
+    assert other_language([text] * 3, lang, 30) == other
+
+
+# ---------------------------------------------------------------- order
+
+
+@BOTH
+@pytest.mark.parametrize(("damage", "note"), [
+    (lambda lines: lines[::-1], "look reversed"),
+    (lambda lines: [*lines[1:], ""], "1 segment before"),
+    (lambda lines: ["Title", *lines[:-1]], "1 segment before"),
+    (lambda lines: [*lines[3:], "", "", ""], "3 segments further on"),
+])  # fmt: skip
+def test_an_output_out_of_order(corpus: Corpus, damage: Callable[[list[str]], list[str]], note: str) -> None:
+    (found,) = input_notes(corpus, [SOUND, output(damage(LINES))])
+    assert found.startswith("x: ") and ("look reversed" in found or "look shifted" in found)
+    assert "reversed" in found or "segment" in note
+
+
+def test_which_way_an_output_is_shifted() -> None:
+    (lost,) = input_notes(CORPUS, [output([*LINES[1:], ""])])
+    (more,) = input_notes(CORPUS, [output(["Title", *LINES[:-1]])])
+    assert "1 segment further on" in lost and "1 segment before" in more
+    assert f"from about document {CORPUS.docs[0].id}, segment 1 on" in lost
+
+
+def test_a_line_lost_in_the_middle() -> None:
+    half = len(LINES) // 2
+    (found,) = input_notes(CORPUS, [output([*LINES[:half], *LINES[half + 1 :], ""])])
+    assert "look shifted" in found and f"document {CORPUS.docs[0].id}, segment 1 on" not in found
+
+
+@BOTH
+def test_an_output_of_other_texts(corpus: Corpus) -> None:
+    half = len(LINES) // 2
+    (found,) = input_notes(corpus, [SOUND, output(LINES[half + 3 :] + LINES[: half + 3])])
+    assert "do not look like translations" in found
+
+
+# ---------------------------------------------------------------- the same output twice
+
+
+def test_outputs_given_twice() -> None:
+    twins = [SOUND, Output("twin", dict(SOUND.docs)), OUTPUTS[1]]
+    assert input_notes(CORPUS, twins) == [f"{SOUND.system} and twin are the same text under 2 names"]
+    human = Output("copy", {doc.id: doc.refs["human"] for doc in CORPUS.docs})
+    assert input_notes(CORPUS, [human]) == ["copy is the reference human itself"]
+    assert input_notes(CORPUS, [Output("human", human.docs)]) == []
+
+
+def test_notes_are_there_on_every_run(tmp_path: Path) -> None:
+    outputs = [SOUND, output(LINES[::-1])]
+    options = Options(cache=tmp_path / "cache.db")
+    first, second = (evaluate(CORPUS, outputs, ["chrf"], options) for _ in range(2))
+    assert second.counts != first.counts and first.warnings == second.warnings
+    assert any("look reversed" in note for note in second.warnings)
+    silent = evaluate(CORPUS, outputs, ["chrf"], replace(options, flags=False))
+    assert not any("look reversed" in note for note in silent.warnings)
+
+
+# ---------------------------------------------------------------- real outputs
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("test_set", "pair", "true"), [
+    ("wmt21.tedtalks", "en-de", 0), ("wmt21.tedtalks", "zh-en", 0), ("wmt21.news", "ja-en", 1),
+])  # fmt: skip
+def test_real_outputs_raise_no_alarm(data: Path, test_set: str, pair: str, true: int) -> None:
+    """KwaiNLP and XMU handed in the same ja-en file in 2021."""
+    loaded = read(data / "evalsets" / test_set, langs=pair)
+    for corpus in (loaded.corpus, without_references(loaded.corpus)):
+        found = input_notes(corpus, loaded.outputs)
+        assert len(found) == true and all("KwaiNLP and XMU" in note for note in found)

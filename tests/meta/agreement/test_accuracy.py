@@ -1,0 +1,89 @@
+"""Pairwise accuracies: published examples, pooling, and the chance levels printed beside them."""
+
+from __future__ import annotations
+
+import meta_loops as loops
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from wholetext.meta.agreement.accuracy import (
+    Accuracy,
+    darr,
+    darr_rows,
+    pairwise_p,
+    pooled_accuracy,
+    soft_accuracy,
+    soft_masks,
+    system_accuracy,
+    system_means,
+)
+from wholetext.meta.agreement.measures import Measure, estimate
+
+
+def test_agreement_counts_signs() -> None:
+    found = system_accuracy(np.array([1, 2, 3, 3, 4.0]), np.array([1, 1, 2, 1, 2.0]))
+    assert (found.agree, found.pairs, found.gold_ties) == (5, 10, 1)
+    assert found.chance == pytest.approx(0.45)
+
+
+def test_pooling_adds_counts() -> None:
+    parts = [(np.array([1.0, 2, 3]), np.array([1.0, 2, 3])), (np.array([1.0, 2]), np.array([2.0, 1]))]
+    assert pooled_accuracy(parts) == Accuracy(3, 4, 0)
+    assert np.isnan(pooled_accuracy([]).value)
+
+
+@pytest.mark.parametrize(("gap", "value", "pairs"), [(25, 0.6, 5), (1, 1 / 3, 6)])
+def test_darr(gap: float, value: float, pairs: int) -> None:
+    gold, metric = np.array([10, 11, 100, 150.0])[:, None], np.array([2, 1, 4, 3.0])[:, None]
+    assert darr(gold, metric, gap) == (pytest.approx(value), pairs)
+    assert estimate(gold, metric, Measure("darr", "item", gap=gap)).value == pytest.approx(value)
+
+
+vector = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))
+
+
+@settings(deadline=None)
+@given(vector, vector, st.sampled_from([0.0, 1.0, 3.0]))
+def test_counts_equal_the_loops(gold: np.ndarray, metric: np.ndarray, gap: float) -> None:
+    concordant, compared = darr_rows(gold, metric, gap)
+    assert (int(concordant), int(compared)) == loops.darr(gold, metric, gap)
+    found = system_accuracy(gold, metric)
+    assert (found.agree, found.pairs) == loops.agreement(gold, metric)
+
+
+def test_soft_pairwise_accuracy() -> None:
+    gold, metric = np.array([[1, 2, 3.0], [2, 3, 4]]), np.array([[2, 2, 4.0], [1, 3, 5]])
+    assert soft_accuracy(gold, metric)[0] == pytest.approx(0.872, abs=1e-12)
+    scores = np.array([[0.8, 0.9, 0.7, 1, 0.6], [0.2, 0.3, 0.1, 0.4, 0], [0.5, 0.2, 0.6, 0.3, 0.4]])
+    assert pairwise_p(scores, soft_masks(5)) == pytest.approx([0.036, 0.036, 0.890], abs=1e-12)
+
+
+def test_soft_accuracy_uses_segments_judged_for_all_systems() -> None:
+    rng = np.random.default_rng(0)
+    gold, metric = rng.normal(size=(2, 4, 30))
+    whole = soft_accuracy(gold[:, 5:], metric[:, 5:])
+    gold[1, :5] = np.nan
+    assert soft_accuracy(gold, metric) == whole
+    assert np.isnan(soft_accuracy(np.full((2, 3), np.nan), np.ones((2, 3)))[0])
+
+
+def test_chance_of_soft_accuracy_is_what_random_metrics_get() -> None:
+    rng = np.random.default_rng(1)
+    gold = rng.normal(size=(6, 80)) + np.arange(6)[:, None] * 0.1
+    got = [soft_accuracy(gold, rng.normal(size=gold.shape))[0] for _ in range(150)]
+    assert soft_accuracy(gold, gold)[2] == pytest.approx(np.mean(got), abs=0.02)
+
+
+def test_chance_of_accuracy_is_what_random_metrics_get() -> None:
+    rng = np.random.default_rng(2)
+    gold = np.repeat([1.0, 2.0, 3.0, 4.0], 2)
+    got = [system_accuracy(gold, rng.normal(size=8)).value for _ in range(400)]
+    assert system_accuracy(gold, gold).chance == pytest.approx(np.mean(got), abs=0.02)
+
+
+def test_means_leave_out_what_is_unknown() -> None:
+    assert system_means(np.array([[1.0, np.nan, 3.0], [np.nan] * 3]))[0] == 2.0
+    assert np.isnan(system_means(np.array([[np.nan]]))[0])

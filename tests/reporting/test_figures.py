@@ -1,0 +1,64 @@
+"""Figures without a browser: every one in every format, whole files, no network."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+import study_files
+from report_material import big_run, full_run
+
+from wholetext.errors import SpecError
+from wholetext.reporting import analyse, read_study, write_figures
+from wholetext.reporting.figures import figures
+from wholetext.reporting.run_figures import leaderboard, pair_of
+
+pytest.importorskip("vl_convert", reason="the report extra is not installed")
+
+
+def test_every_figure_of_a_run_and_its_studies(tmp_path: Path) -> None:
+    analysis = analyse(full_run(systems=2))
+    study_files.make(tmp_path)
+    files = ("meta/meta", "windows/grid", "contexts/grid", "contrast/contrast", "contrast/contrast")
+    studies = [read_study(tmp_path / f"{file}.json") for file in files]
+    names = [name for name, _ in figures(analysis, studies)]
+    wanted = "leaderboard compare documents-chrf distribution-blonde scatter-bleu categories-blonde"
+    assert set(wanted.split()) <= set(names)
+    for begins in ("meta-2-agreement-by", "meta-6-by-paragraph-length", "sweep-1-chrf-by-window-and-stride",
+                   "sweep-2-share-of-segments-in-no-window", "sweep2-1-chrf-by-size-of-context", "contrast-3-by-type",
+                   "contrast2-1-accuracy"):  # fmt: skip
+        assert any(name.startswith(begins) for name in names), begins
+    assert any("correlation-between-metrics" in name for name in names)
+    assert len(set(names)) == len(names) and all(name == Path(name).name for name in names)
+
+
+def test_files_are_whole_in_each_format(tmp_path: Path) -> None:
+    files = write_figures(analyse(big_run(documents=3, segments=2, systems=1)), [], tmp_path, ["pdf", "svg", "png"])
+    assert sorted({file.stem for file in files}) == ["distribution-bertscore", "documents-bertscore", "leaderboard"]
+    assert len(files) == 9
+    for file in files:
+        data = file.read_bytes()
+        if file.suffix == ".pdf":
+            assert data.startswith(b"%PDF") and b"%%EOF" in data[-32:]
+        elif file.suffix == ".svg":
+            text = data.decode("utf-8")
+            assert text.lstrip().startswith("<svg") and text.rstrip().endswith("</svg>")
+        else:
+            width, height = struct.unpack(">II", data[16:24])
+            assert data.startswith(b"\x89PNG") and width > 300 and height > 100
+
+
+def test_numbers_of_the_leaderboard_are_in_its_chart() -> None:
+    analysis = analyse(full_run(systems=2))
+    chart = leaderboard(analysis).to_dict()
+    rows = [row for data in chart["datasets"].values() for row in data] if "datasets" in chart else []
+    rows = rows or [row for one in chart["concat"] for row in one["data"]["values"]]
+    assert {row["system"] for row in rows} == set(analysis.systems)
+    assert {row["score"] for row in rows} == {score for one in analysis.standings for score in one["score"]}
+    assert pair_of(analysis) == (0, 1)
+
+
+def test_unknown_format_is_answered(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="no figure format 'jpeg'"):
+        write_figures(None, [], tmp_path, ["jpeg"])

@@ -1,0 +1,179 @@
+"""Controls for context: as much of it, but shuffled or from another document; and views of one metric run together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholetext import registry
+from wholetext.errors import SpecError
+from wholetext.registry import scorer
+from wholetext.scoring.bound import job
+from wholetext.scoring.engine import Engine
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.sweep import Axes, sweep
+from wholetext.types import Corpus, Document, Fit, FloatArray, Metric, Output, Request, Run, View, mean_stats
+from wholetext.views import Context, _draw, lenders
+
+
+def corpus(*sizes: int) -> tuple[Corpus, list[Output]]:
+    docs = tuple(
+        Document(f"d{k}", tuple(f"s{k}.{i}" for i in range(n)), {"ref": tuple(f"r{k}.{i}" for i in range(n))})
+        for k, n in enumerate(sizes)
+    )
+    outputs = [Output(name, {f"d{k}": tuple(f"{name}{k}.{i}" for i in range(n)) for k, n in enumerate(sizes)})
+               for name in ("a", "b")]
+    return Corpus("c", ("de", "en"), docs), outputs
+
+
+def cut(spec: str, sizes: Sequence[int], doc: int = 0, system: int = 0) -> list[Request]:
+    made, outputs = corpus(*sizes)
+    work = job(scorer(spec), made, outputs, Engine(made.langs), None)
+    return work.cut(made.docs[doc], outputs[system])[1]
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=5), st.integers(0, 4), st.integers(0, 2), st.integers(0, 5))
+def test_controls_have_as_much_context(sizes: list[int], prev: int, next: int, seed: int) -> None:
+    same = cut(f"context(prev={prev},next={next}):chrf", sizes)
+    shuffled = cut(f"context(prev={prev},next={next},source=shuffled,seed={seed}):chrf", sizes)
+    for i, (one, two) in enumerate(zip(same, shuffled)):
+        assert one.hyp[0].focus == two.hyp[0].focus and one.hyp[0].scored == two.hyp[0].scored == (f"a0.{i}",)
+        drawn = [*two.hyp[0].before, *two.hyp[0].after]
+        assert len(set(drawn)) == len(drawn) and set(drawn) <= {f"r0.{j}" for j in range(sizes[0])} - {f"r0.{i}"}
+        assert two.refs[0].before == two.hyp[0].before  # both sides read the same wrong sentences
+    other = cut(f"context(prev={prev},next={next},source=other,seed={seed}):chrf", sizes)
+    for one, two in zip(same, other):
+        context = [*two.refs[0].before, *two.refs[0].after]
+        assert len(context) <= len(one.refs[0].before) + len(one.refs[0].after)
+        assert not any(text.startswith("r0.") for text in context)
+        places = [int(text.split(".")[1]) for text in context]
+        assert places == list(range(places[0], places[0] + len(places))) if places else True
+
+
+def test_own_wrong_context_is_the_systems_own() -> None:
+    for request in cut("context(prev=2,hyp=own,source=other):chrf", [5, 5], system=1)[1:]:
+        assert all(text.startswith("b1.") for text in request.hyp[0].before)
+        assert [t.replace("r", "b") for t in request.refs[0].before] == list(request.hyp[0].before)
+
+
+def test_draws_depend_on_the_seed_and_nothing_else() -> None:
+    spec = "context(prev=2,source=shuffled):chrf"
+    assert cut(spec, [9, 3]) == cut(spec, [9, 8, 7])
+    assert cut(spec, [9, 3]) != cut("context(prev=2,source=shuffled,seed=1):chrf", [9, 3])
+    # written down: the same in every version of Python
+    drawn = [request.refs[0].before for request in cut(spec, [6])]
+    assert drawn[3:] == [("r0.0", "r0.5"), ("r0.1", "r0.3"), ("r0.2", "r0.3")]
+    made, _ = corpus(4, 4, 4, 4, 4)
+    found = lenders(made.docs, 0, 2)
+    assert found == lenders(made.docs[::-1], 0, 2) and all(doc != lender.id for doc, lender in found.items())
+    assert len({lender.id for lender in found.values()}) == 5  # a circle: everybody lends once
+
+
+def test_short_documents_do_not_lend_where_others_can() -> None:
+    made, _ = corpus(1, 6, 1, 6)
+    assert all(len(lender) == 6 for lender in lenders(made.docs, 0, 3).values())
+
+
+def test_one_document_cannot_lend_to_itself() -> None:
+    with pytest.raises(SpecError, match="two documents"):
+        cut("context(source=other):chrf", [4])
+
+
+def test_specs_read_back() -> None:
+    assert scorer("context(prev=2,source=same,seed=0):chrf").spec == "context:chrf"
+    assert scorer("context(prev=1,source=shuffled):chrf").spec == "context(prev=1,source=shuffled):chrf"
+    assert scorer("context(source=other,seed=3):chrf").view == Context(source="other", seed=3)
+
+
+@dataclass(frozen=True)
+class Counting(Metric):
+    """Counts how often it is asked, and what."""
+
+    name = "counting"
+    summary = "for tests"
+    power: float = 1.0
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        ASKED.append(list(requests))
+        return mean_stats([float(len("".join(r.hyp[0].parts))) ** self.power for r in requests])
+
+
+@dataclass(frozen=True)
+class Encoding(Metric):
+    """Encodes hypothesis and reference by themselves, as encoder metrics do."""
+
+    name = "encoding"
+    summary = "for tests"
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        found = iter(run.map(Encoder(), [view for r in requests for pair in r.pairs() for view in pair]))
+        return mean_stats([next(found) - next(found) for _ in requests])
+
+
+class Encoder:
+    id = "encoder"
+
+    def fit(self, x: View) -> Fit:
+        return Fit(len(x.parts))
+
+    def run(self, batch: Sequence[View]) -> list[float]:
+        ENCODED.extend(batch)
+        return [float(len(x.text)) for x in batch]
+
+
+ENCODED: list[View] = []
+ASKED: list[list[Request]] = []
+
+
+def test_views_of_one_metric_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "counting": f"{__name__}:Counting"})
+    made, outputs = corpus(5, 3, 1)
+    specs = ["counting", "context(prev=1):counting", "context(prev=2):counting", "counting(power=2)",
+             "slide(size=2,step=1):counting", "slide(size=2,step=2):counting"]
+    ASKED.clear()
+    together = evaluate(made, outputs, specs, Options(cache=False))
+    assert len(ASKED) == 2  # the five views of the first, and the other metric
+    assert all(len(set(asked)) == len(asked) for asked in ASKED)
+    assert list(together.scores) == [scorer(spec).spec for spec in specs]
+    for spec, scores in together.scores.items():
+        alone = evaluate(made, outputs, [spec], Options(cache=False)).scores[spec]
+        for system in alone:
+            np.testing.assert_array_equal(alone[system].stats, scores[system].stats)
+            assert str(alone[system].signature) == str(scores[system].signature)
+
+
+def test_cells_of_a_sweep_share_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "encoding": f"{__name__}:Encoding"})
+    made, outputs = corpus(6, 4)
+    ENCODED.clear()
+    found = sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
+    assert len(ENCODED) == len(set(ENCODED))  # nothing twice: over cells, systems and sides
+    apart = 0
+    for cell in found.cells:
+        ENCODED.clear()
+        evaluate(made, outputs, [cell.spec], Options(cache=False))
+        apart += len(ENCODED)
+    ENCODED.clear()
+    sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
+    assert len(ENCODED) < 0.8 * apart
+
+
+def test_context_of_another_document_is_drawn_from_all_of_it() -> None:
+    """Every place of the lender where the context fits comes up, none where it does not; draws never change."""
+    found = {
+        tuple(int(text.split(".")[1]) for text in [*request.refs[0].before, *request.refs[0].after])
+        for seed in range(40)
+        for request in cut(f"context(prev=2,next=1,source=other,seed={seed}):chrf", [5, 6])[2:4]
+    }
+    assert found == {(start, start + 1, start + 2) for start in range(4)}
+    assert _draw(1, "d", 2) == 13256725967063111149 and _draw(1, "d", 3) != _draw(2, "d", 3)
+
+
+def test_a_short_lender_lends_what_it_has() -> None:
+    for request in cut("context(prev=3,next=3,source=other):chrf", [9, 2])[3:6]:
+        assert [*request.refs[0].before, *request.refs[0].after] == ["r1.0", "r1.1"]

@@ -1,0 +1,308 @@
+"""The engine: every distinct input once, order-free results, bounded batches, and a cache that survives anything."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholetext.errors import CacheError, MetricError, ModelError
+from wholetext.files.cache import Cache, content_key
+from wholetext.scoring.engine import Engine, batches, request_key
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.testing import sample
+from wholetext.types import (
+    Corpus,
+    Document,
+    Fit,
+    FloatArray,
+    Metric,
+    OutOfMemory,
+    Output,
+    Request,
+    Run,
+    View,
+    mean_stats,
+)
+
+# ---------------------------------------------------------------- batches
+
+
+@dataclass
+class Lengths:
+    """A backend that gives each text's length and remembers its batches; it can be made to run out of memory."""
+
+    id: str = "lengths"
+    room: int = 10**9
+    seen: list[list[str]] = field(default_factory=list)
+
+    def fit(self, x: str) -> Fit:
+        return Fit(len(x))
+
+    def run(self, batch: Sequence[str]) -> list[int]:
+        if len(batch) > self.room:
+            raise OutOfMemory
+        self.seen.append(list(batch))
+        return [len(text) for text in batch]
+
+
+@given(st.lists(st.text(max_size=30), max_size=60), st.integers(1, 100), st.integers(1, 4))
+def test_map_keeps_order_runs_each_input_once_and_halves_when_memory_is_short(
+    texts: list[str], budget: int, room: int
+) -> None:
+    backend = Lengths(room=room)
+    assert Engine(batch_tokens=budget).map(backend, texts) == [len(text) for text in texts]
+    ran = [text for batch in backend.seen for text in batch]
+    assert sorted(ran) == sorted(set(texts))
+
+
+@given(st.lists(st.integers(1, 50), max_size=40), st.integers(1, 200))
+def test_batches_are_longest_first_and_within_budget(sizes: list[int], budget: int) -> None:
+    made = list(batches(sizes, budget))
+    assert sorted(i for batch in made for i in batch) == list(range(len(sizes)))
+    ordered = [sizes[i] for batch in made for i in batch]
+    assert ordered == sorted(ordered, reverse=True)
+    for batch in made:
+        assert len(batch) == 1 or len(batch) * max(sizes[i] for i in batch) <= budget
+
+
+def test_one_input_that_does_not_fit_is_an_error() -> None:
+    with pytest.raises(ModelError, match="out of memory on a single input"):
+        Engine().map(Lengths(room=0), ["a"])
+
+
+# ---------------------------------------------------------------- metrics under the engine
+
+
+@dataclass(frozen=True)
+class Counting(Metric):
+    """Counts the characters of the hypothesis, and how often it was asked."""
+
+    name = "counting"
+    summary = "characters"
+    range = (0.0, 1e9)
+
+    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        for i, request in enumerate(requests):
+            run.detail(i, text=request.hyp[0].text)
+        return mean_stats([float(len(request.hyp[0].text)) for request in requests])
+
+
+def request(text: str) -> Request:
+    return Request((View((text,), (0, 1)),))
+
+
+def test_equal_requests_are_measured_once_and_details_travel_through_the_cache(tmp_path: Path) -> None:
+    requests = [request(text) for text in ("a", "bb", "a", "ccc", "bb")]
+    first = Engine(cache=Cache(tmp_path / "c.sqlite"))
+    one = first.measure(Counting(), requests, "salt")
+    assert dict(first.counts) == {"requests": 5, "distinct": 3, "cached": 0, "computed": 3}
+    again = Engine(cache=Cache(tmp_path / "c.sqlite"))
+    two = again.measure(Counting(), requests, "salt")
+    assert again.counts["computed"] == 0
+    assert again.counts["cached"] == 3
+    assert np.array_equal(one.stats, two.stats)
+    assert one.details == two.details == [{"text": t} for t in ("a", "bb", "a", "ccc", "bb")]
+    other = Engine(cache=Cache(tmp_path / "c.sqlite"))
+    other.measure(Counting(), requests, "another salt")
+    assert other.counts["computed"] == 3
+
+
+@pytest.mark.parametrize(
+    ("stats", "message"),
+    [
+        (np.zeros((1, 2)), "of shape"),
+        (np.full((2, 2), np.nan), "not finite"),
+        (np.zeros(2), "of shape"),
+    ],
+)
+def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: str) -> None:
+    @dataclass(frozen=True)
+    class Broken(Metric):
+        name = "broken"
+
+        def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+            return stats
+
+    with pytest.raises(MetricError, match=f"broken.*{message}"):
+        Engine().measure(Broken(), [request("a"), request("b")], "")
+
+
+@given(st.lists(st.lists(st.text(max_size=5), min_size=1, max_size=3), min_size=2, max_size=2, unique_by=tuple))
+def test_different_texts_have_different_keys(parts: list[list[str]]) -> None:
+    keys = {request_key("s", Request((View(tuple(p), (0, len(p))),))) for p in parts}
+    assert len(keys) == 2
+
+
+# ---------------------------------------------------------------- the cache file
+
+
+def test_a_damaged_file_is_set_aside_and_the_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    path.write_bytes(b"this is no database" * 100)
+    cache = Cache(path)
+    cache.put("k", [(content_key("x"), b"1")])
+    assert cache.get([content_key("x")]) == {content_key("x"): b"1"}
+    assert "damaged" in cache.notes[0]
+    assert len(list(tmp_path.glob("c.sqlite.damaged-*"))) == 1
+
+
+def test_damage_found_in_the_middle_is_survived_too(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    cache = Cache(path)
+    keys = [content_key(i) for i in range(5000)]
+    cache.put("k", [(key, b"v" * 200) for key in keys])
+    cache.close()
+    blob = bytearray(path.read_bytes())
+    blob[8192:] = os.urandom(len(blob) - 8192)
+    path.write_bytes(bytes(blob))
+    corpus, outputs = sample()
+    results = evaluate(corpus, outputs, ["chrf"], Options(cache=path))
+    clean = evaluate(corpus, outputs, ["chrf"], Options(cache=False))
+    for system in results.systems:
+        assert np.array_equal(results["chrf"][system].stats, clean["chrf"][system].stats)
+
+
+def test_a_cache_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CacheError, match="WHOLETEXT_CACHE"):
+        Cache(tmp_path / "file" / "c.sqlite")
+
+
+def _fill(path: str, begin: int) -> None:
+    cache = Cache(Path(path))
+    for i in range(begin, begin + 200):
+        cache.put("k", [(content_key(i % 300), str(i % 300).encode())])
+        assert cache.get([content_key(i % 300)])
+
+
+def test_several_processes_share_one_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.sqlite")
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_fill, args=(path, 70 * k)) for k in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    cache = Cache(Path(path))
+    assert cache.info().counts == {"k": 300}
+    assert not cache.notes
+    assert cache.clear("k") == 300
+
+
+# ---------------------------------------------------------------- killed runs
+
+_SCRIPT = """
+import json, sys, time
+from pathlib import Path
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.types import Corpus, Document, Output
+from wholetext.metrics import surface
+
+plain = surface.Surface.measure
+def slow(self, requests, run):  # long enough to be killed in the middle
+    time.sleep(0.01)
+    return plain(self, requests, run)
+surface.Surface.measure = slow
+
+docs = tuple(Document(f"d{k}", None, {"r": tuple(f"sentence {i} of {k} is here" for i in range(4))}) for k in range(60))
+output = Output("s", {d.id: tuple(f"the sentence {i} in {d.id}" for i in range(4)) for d in docs})
+results = evaluate(Corpus("c", ("de", "en"), docs), [output], ["chrf"], Options(cache=Path(sys.argv[1]), block=4))
+scores = results["chrf"]["s"]
+print(json.dumps({"stats": scores.stats.tolist(), "counts": dict(results.counts)}))
+"""
+
+
+def _start(script: Path, cache: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, str(script), str(cache)], stdout=subprocess.PIPE)
+
+
+@pytest.mark.parametrize(
+    "moments", [pytest.param(4, id="4 moments"), pytest.param(20, id="20 moments", marks=pytest.mark.slow)]
+)
+def test_a_run_killed_at_random_moments_ends_the_same_and_repeats_nothing(tmp_path: Path, moments: int) -> None:
+    import json
+
+    script = tmp_path / "run.py"
+    script.write_text(_SCRIPT)
+    began = time.monotonic()
+    clean = json.loads(_start(script, tmp_path / "clean.sqlite").communicate()[0])
+    whole = time.monotonic() - began
+    chance, killed = random.Random(3), 0
+    for _ in range(moments):
+        cache = tmp_path / "killed.sqlite"
+        process = _start(script, cache)
+        time.sleep(chance.uniform(0.3, 0.95) * whole)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        kept = sum(Cache(cache).info().counts.values()) if cache.exists() else 0
+        again = json.loads(_start(script, cache).communicate()[0])
+        assert again["stats"] == clean["stats"]
+        assert again["counts"].get("cached", 0) == kept
+        assert again["counts"].get("computed", 0) == again["counts"]["distinct"] - kept  # nothing, if it had finished
+        for ending in ("", "-wal", "-shm"):
+            cache.with_name(cache.name + ending).unlink(missing_ok=True)
+    assert killed > 0
+
+
+def test_blocks_do_not_change_scores() -> None:
+    corpus, outputs = sample()
+    big = Corpus(
+        corpus.id,
+        corpus.langs,
+        tuple(Document(f"{doc.id}-{k}", doc.src, doc.refs) for k in range(10) for doc in corpus.docs),
+    )
+    outs = [Output(o.system, {doc.id: o.docs[doc.id.split("-")[0]] for doc in big.docs}) for o in outputs]
+    one = evaluate(big, outs, ["slide(size=2,step=1):bleu"], Options(cache=False, block=1))
+    all_ = evaluate(big, outs, ["slide(size=2,step=1):bleu"], Options(cache=False, block=10**6))
+    for system in one.systems:
+        a, b = (next(iter(r.scores.values()))[system] for r in (one, all_))
+        assert np.array_equal(a.stats, b.stats)
+        assert str(a.signature) == str(b.signature)
+
+
+@dataclass
+class Kept(Lengths):
+    """A backend whose outputs are kept, and which is asked for several batches at a time."""
+
+    spread_over: list[int] = field(default_factory=list)
+
+    def pack(self, output: int) -> bytes:
+        return str(output).encode()
+
+    def unpack(self, data: bytes) -> int:
+        return int(data)
+
+    def spread(self, work: Callable[[Any], Any], groups: Sequence[Any]) -> Iterator[Any]:
+        self.spread_over.append(len(groups))
+        return map(work, groups)
+
+
+def test_outputs_are_kept_by_backend_and_input(tmp_path: Path) -> None:
+    """In memory, and in the cache for other engines; another backend's outputs are its own."""
+    for engine, other in ((Engine(), None), (Engine(cache=Cache(tmp_path / "c")), Engine(cache=Cache(tmp_path / "c")))):
+        backend = Kept("one")
+        assert engine.map(backend, ["a", "bb"]) == [1, 2]
+        assert engine.map(backend, ["bb", "ccc"]) == [2, 3]
+        assert sorted(text for batch in backend.seen for text in batch) == ["a", "bb", "ccc"]
+        assert backend.spread_over == [1, 1]
+        stranger = Kept("two")
+        assert (other or engine).map(stranger, ["a"]) == [1] and stranger.seen == [["a"]]
+        if other is not None:
+            again = Kept("one")
+            assert other.map(again, ["ccc", "a"]) == [3, 1] and again.seen == []

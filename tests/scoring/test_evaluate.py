@@ -1,0 +1,177 @@
+"""The pipeline's own checks: what is refused before any work, what the signature says, what the cache goes by."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wholetext as wt
+from wholetext import registry
+from wholetext.errors import AlignmentError, InputError, MetricError, RunError, SpecError
+from wholetext.registry import scorer
+from wholetext.scoring.bound import job, salt_of
+from wholetext.scoring.engine import Engine
+
+DOCS = (
+    wt.Document("a", ["eins", "zwei"], {"x": ["one", "two"], "y": ["one one", "two two"]}),
+    wt.Document("b", ["drei"], {"x": ["three"], "y": ["three three"]}),
+)
+CORPUS = wt.Corpus("c", ("de", "en"), DOCS)
+OUTPUT = wt.Output("s", {"a": ["one", "too"], "b": ["three"]})
+
+
+def test_lists_of_segments_are_as_good_as_tuples() -> None:
+    assert DOCS[0].src == ("eins", "zwei") and OUTPUT.docs["a"] == ("one", "too")
+    assert wt.score(CORPUS, [OUTPUT], "chrf")["s"].at("doc").shape == (2,)
+    with pytest.raises(InputError, match="not one string"):
+        wt.Document("a", "one string")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="not one string"):
+        wt.Output("s", {"a": "one string"})  # type: ignore[dict-item]
+
+
+def test_documents_of_one_id_are_refused() -> None:
+    with pytest.raises(AlignmentError, match="several documents are called 'a'"):
+        wt.score(replace(CORPUS, docs=(DOCS[0], DOCS[0])), [OUTPUT], "chrf")
+
+
+def test_segments_that_do_not_line_up_are_told_before_any_metric_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "measure", lambda *_: pytest.fail("nothing should be measured"))
+    other = wt.Output("joined", {"a": ["one too"], "b": ["three"]})
+    with pytest.raises(AlignmentError, match="system joined, document a: chrf: the output has 1 segments"):
+        wt.evaluate(CORPUS, [OUTPUT, other], ["whole:chrf", "chrf"])
+
+
+def test_a_reference_for_some_documents_only_is_called_that() -> None:
+    some = replace(CORPUS, docs=(DOCS[0], replace(DOCS[1], refs={})))
+    with pytest.raises(MetricError, match="none for every document"):
+        wt.score(some, [OUTPUT], "chrf")
+
+
+@pytest.mark.parametrize("wrong", [{"device": "foo"}, {"dtype": "fp12"}, {"refs": "x"}])
+def test_options_are_checked(wrong: dict[str, str]) -> None:
+    with pytest.raises(InputError):
+        wt.Options(**wrong)  # type: ignore[arg-type]
+
+
+def test_the_cache_may_be_named_by_a_string(tmp_path: Path) -> None:
+    wt.score(CORPUS, [OUTPUT], "chrf", wt.Options(cache=str(tmp_path / "mine.sqlite")))
+    assert (tmp_path / "mine.sqlite").exists()
+
+
+def test_score_texts_refuses_several_systems() -> None:
+    with pytest.raises(InputError, match="one system"):
+        wt.score_texts({"a": ["x"], "b": ["y"]}, refs=["x"], metric="chrf")  # type: ignore[arg-type]
+
+
+def test_unknown_levels_and_outputs_are_answered() -> None:
+    scores = wt.score(CORPUS, [OUTPUT], "chrf")["s"]
+    with pytest.raises(MetricError, match="row, segment, doc, corpus"):
+        scores.at("docs")  # type: ignore[arg-type]
+    with pytest.raises(MetricError, match="it has score"):
+        scores.at("doc", "recall")
+
+
+def test_rows_of_another_version_are_not_taken_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = job(scorer("chrf"), CORPUS, [OUTPUT], Engine(CORPUS.langs), None)
+    now = salt_of(work)
+    monkeypatch.setattr(sys.modules["wholetext.scoring.bound"], "__version__", "9")
+    assert salt_of(work) != now
+
+
+@dataclass(frozen=True)
+class Judge(wt.Metric):
+    """The number of words of context; needs no reference."""
+
+    name = "judge"
+    summary = "words of context"
+    needs = frozenset({"hyp"})
+    range = (0.0, 100.0)
+
+    def measure(self, requests: object, run: object) -> wt.FloatArray:
+        return wt.mean_stats([float(len(" ".join(r.hyp[0].before).split())) for r in requests])  # type: ignore[attr-defined]
+
+
+def test_the_signature_says_whose_context_was_borrowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "judge": f"{__name__}:Judge"})
+    spec = "context(prev=1,hyp=ref):judge"
+    first = wt.score(CORPUS, [OUTPUT], spec, wt.Options(refs=("x",)))["s"]
+    second = wt.score(CORPUS, [OUTPUT], spec, wt.Options(refs=("y",)))["s"]
+    assert (first.score, second.score) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert first.signature["context_refs"] == "x" and second.signature["context_refs"] == "y"
+
+
+# ---------------------------------------------------------------- run folders
+
+
+def test_a_run_folder_may_be_named_by_a_string_and_reads_back(tmp_path: Path) -> None:
+    results = wt.evaluate(CORPUS, [OUTPUT], ["chrf", "d-bleu"])
+    wt.write_run(results, str(tmp_path / "run"))
+    again = wt.open_run(str(tmp_path / "run"))
+    for spec, by_system in results.scores.items():
+        assert np.array_equal(again[spec]["s"].table("doc"), by_system["s"].table("doc"), equal_nan=True)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run"]
+
+
+def test_what_is_not_a_run_folder_is_never_replaced(tmp_path: Path) -> None:
+    results = wt.evaluate(CORPUS, [OUTPUT], ["chrf"])
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("mine")
+    for name in ("file", "full"):
+        with pytest.raises(RunError, match="not a run folder"):
+            wt.write_run(results, tmp_path / name)
+    with pytest.raises(RunError, match="cannot be written"):
+        wt.write_run(results, tmp_path / "file" / "below")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "full"]
+
+
+@pytest.mark.parametrize(("column", "value"), [("doc", 7), ("doc", -1), ("stop", 99), ("start", -1)])
+def test_rows_outside_of_documents_are_damage(tmp_path: Path, column: str, value: int) -> None:
+    wt.write_run(wt.evaluate(CORPUS, [OUTPUT], ["chrf"]), tmp_path / "run")
+    path = tmp_path / "run" / "stats0.npz"
+    with np.load(path) as found:
+        arrays = dict(found)
+    arrays[f"0.{column}"][-1] = value
+    np.savez_compressed(path, **arrays)
+    with pytest.raises(RunError, match="damaged"):
+        wt.open_run(tmp_path / "run")
+
+
+def test_a_head_that_is_not_an_object_is_damage(tmp_path: Path) -> None:
+    wt.write_run(wt.evaluate(CORPUS, [OUTPUT], ["chrf"]), tmp_path / "run")
+    for text in ("[1]", "[" * 100_000, json.dumps({"format": 1})):
+        (tmp_path / "run" / "run.json").write_text(text)
+        with pytest.raises(RunError):
+            wt.open_run(tmp_path / "run")
+    with pytest.raises(RunError, match="no such folder"):
+        wt.open_run(tmp_path / "nowhere")
+
+
+# ---------------------------------------------------------------- surface metrics
+
+
+@pytest.mark.parametrize("spec", ["chrf(char_order=0)", "chrf(beta=0)", "chrf(word_order=-1)", "bleu(smooth_value=-1)"])
+def test_impossible_parameters_are_refused(spec: str) -> None:
+    with pytest.raises(SpecError):
+        scorer(spec)
+
+
+def test_choices_that_look_like_numbers_need_no_quotes() -> None:
+    assert scorer("rouge-1").spec == "rouge(kind=1)" and scorer("rouge(kind=1)") == scorer('rouge(kind="1")')
+
+
+def test_rouge_says_its_package_and_what_it_cannot_read() -> None:
+    results = wt.evaluate(CORPUS, [wt.Output("s", {"a": ["один", "два"], "b": ["three"]})], ["rouge"])
+    assert "rouge-score" in results["rouge"]["s"].signature
+    assert any("drops all others" in warning for warning in results.warnings)
+
+
+def test_one_document_has_no_interval() -> None:
+    one = replace(CORPUS, docs=DOCS[:1])
+    standing = wt.compare(wt.score(one, [OUTPUT], "chrf")).standings[0]
+    assert np.isnan([standing.interval.low, standing.interval.high, standing.delta_interval.low]).all()

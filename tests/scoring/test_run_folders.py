@@ -1,0 +1,316 @@
+"""Run folders: foreign files survive every writing, interrupted writings are finished, damaged files are named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import wholetext as wt
+from wholetext.cli.main import build
+from wholetext.errors import RunError
+from wholetext.files import output_folder
+from wholetext.files.output_folder import JOURNAL, changing
+from wholetext.scoring.results import RUN, refuse_unwritable, run_file
+from wholetext.scoring.run_schema import seal
+
+DOCS = (wt.Document("a", ("eins", "zwei"), {"ref": ("one", "two")}), wt.Document("b", ("drei",), {"ref": ("three",)}))
+CORPUS = wt.Corpus("c", ("de", "en"), DOCS)
+OUTPUT = wt.Output("s", {"a": ("one", "too"), "b": ("tree",)})
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, wt.Results]:
+    specs = {"one": ["chrf"], "two": ["bleu", "chrf"]}
+    return {name: wt.evaluate(CORPUS, [OUTPUT], some, wt.Options(cache=False)) for name, some in specs.items()}
+
+
+@pytest.fixture
+def run(tmp_path: Path, made: dict[str, wt.Results]) -> Path:
+    wt.write_run(made["two"], tmp_path / "run")
+    return tmp_path / "run"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# ---------------------------------------------------------------- what is not ours
+
+
+@pytest.mark.parametrize("head", ["{}", "my notes", "[]", '{"format": 1}', '{"format": 1, "name": "a game"}', ""])
+def test_a_run_json_of_others_protects_its_folder(tmp_path: Path, made: dict[str, wt.Results], head: str) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
+    (tmp_path / "run.json").write_text(head)
+    before = tree(tmp_path)
+    with pytest.raises(RunError, match="not a run folder"):
+        refuse_unwritable(tmp_path)
+    with pytest.raises(RunError, match="not a run folder"):
+        wt.write_run(made["one"], tmp_path)
+    assert tree(tmp_path) == before
+
+
+def test_files_of_others_in_a_run_folder_stay(run: Path, made: dict[str, wt.Results]) -> None:
+    (run / "report.html").write_text("report")
+    (run / "notes").mkdir()
+    (run / "notes" / "stats0.npz").write_text("mine")
+    (run / ".git").mkdir()
+    wt.write_run(made["one"], run)
+    assert list(wt.open_run(run).scores) == ["chrf"]
+    assert names(run) == [
+        ".git", "notes", "report.html", "results.jsonl", "run.json", "stats0.npz", "texts.jsonl"]
+    assert (run / "notes" / "stats0.npz").read_text() == "mine"
+
+
+def test_a_run_of_0_1_0_is_read_and_replaced(run: Path, made: dict[str, wt.Results]) -> None:
+    head = json.loads((run / "run.json").read_text())
+    del head["files"], head["sha256"]
+    (run / "run.json").write_text(json.dumps(head))
+    (run / "grid.json").write_text(json.dumps({"kind": "sweep", "cells": [1]}))
+    assert list(wt.open_run(run).scores) == ["bleu", "chrf"]
+    wt.write_run(made["one"], run)
+    assert not (run / "stats1.npz").exists() and not (run / "grid.json").exists()
+
+
+@pytest.mark.parametrize("change", ["new file", "folder", "changed"])
+def test_a_file_in_the_way_is_not_replaced(run: Path, made: dict[str, wt.Results], change: str) -> None:
+    if change == "new file":
+        (run / "details7.json").write_text("mine")
+    elif change == "folder":
+        (run / "grid.json").mkdir()
+    else:
+        (run / "texts.jsonl").write_text("corrected by hand")
+    before = tree(run)
+    for write in (refuse_unwritable, lambda folder: wt.write_run(made["one"], folder)):
+        with pytest.raises(RunError, match="would replace this"):
+            write(run)
+    assert tree(run) == before
+
+
+def test_places_to_write_to(tmp_path: Path, made: dict[str, wt.Results], monkeypatch: pytest.MonkeyPatch) -> None:
+    for where in ("/", "/dev/null", "/proc/new"):
+        with pytest.raises(RunError):
+            refuse_unwritable(where)
+    (tmp_path / "file").write_text("")
+    for where in ("file", "file/below", "x" * 300, "a\0b"):
+        with pytest.raises(RunError):
+            refuse_unwritable(tmp_path / where)
+    refuse_unwritable(tmp_path / "a" / "b")
+    assert names(tmp_path) == ["file"]  # the check leaves nothing
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "dangling").symlink_to("later")
+    for name in ("link", "dangling"):
+        wt.write_run(made["one"], tmp_path / name)
+        assert (tmp_path / name).is_symlink() and wt.open_run(tmp_path / name)
+    monkeypatch.chdir(tmp_path / "real")
+    wt.write_run(made["two"], ".")
+    assert list(wt.open_run(tmp_path / "link").scores) == ["bleu", "chrf"]
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match="not a run folder"):
+        wt.write_run(made["two"], ".")
+
+
+@pytest.mark.parametrize("out", ["/", ".", "run.json"])
+def test_the_command_refuses_foreign_places(tmp_path: Path, out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.json").write_text("{}")
+    (tmp_path / "hyp.txt").write_text("a\n")
+    found = CliRunner().invoke(build(), ["score", "-t", "hyp.txt", "-r", "hyp.txt", "--out", out])
+    assert isinstance(found.exception, RunError) and names(tmp_path) == ["hyp.txt", "run.json"]
+
+
+# ---------------------------------------------------------------- interrupted writings
+
+
+def interrupted(run: Path, results: wt.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A writing that ends right after its commit point."""
+    with monkeypatch.context() as patched:
+        patched.setattr(output_folder, "_roll_forward", stop_at_second())
+        with pytest.raises(KeyboardInterrupt):
+            wt.write_run(results, run)
+    assert (run / JOURNAL).is_file()
+
+
+def stop_at_second() -> Any:
+    forward = output_folder._roll_forward
+
+    def stopping(folder: Path, error: Any) -> None:
+        if (folder / JOURNAL).exists():
+            raise KeyboardInterrupt
+        forward(folder, error)
+
+    return stopping
+
+
+def test_a_reader_looks_through_an_interrupted_writing(
+    run: Path, made: dict[str, wt.Results], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(run, made["one"], monkeypatch)
+    before = tree(run)
+    assert list(wt.open_run(run).scores) == ["chrf"] and tree(run) == before  # reading changes nothing
+    assert run_file(run, "run.json").is_file() and not run_file(run, "stats1.npz").is_file()
+    run_file(run, "stats0.npz").replace(run / "stats0.npz")  # one file moved
+    assert list(wt.open_run(run).scores) == ["chrf"]
+    refuse_unwritable(run)
+    assert not [name for name in names(run) if name.startswith(".")]
+    assert list(wt.open_run(run).scores) == ["chrf"]
+
+
+@pytest.mark.parametrize("content", [
+    "", "{", "[]", '{"staged": "../x", "files": [], "remove": {}}', '{"staged": 1, "files": 2, "remove": 3}',
+    '{"staged": ".wholetext-000000-1-00000000-0.staged", "files": ["/etc/passwd"], "remove": {}}',
+    '{"staged": ".wholetext-000000-1-00000000-0.staged", "files": [], "remove": {"../thesis.tex": ""}}', "[" * 9000,
+])  # fmt: skip
+def test_a_journal_that_is_not_ours_moves_nothing(run: Path, made: dict[str, wt.Results], content: str) -> None:
+    (run.parent / "thesis.tex").write_text("mine")
+    (run / "thesis.tex").write_text("mine")
+    (run / JOURNAL).write_text(content)
+    before = tree(run.parent)
+    for act in (wt.open_run, refuse_unwritable, lambda folder: wt.write_run(made["one"], folder)):
+        with pytest.raises(RunError, match="interrupted writing is damaged"):
+            act(run)
+    assert tree(run.parent) == before
+
+
+def test_a_journal_removes_only_what_it_knows(run: Path) -> None:
+    (run / "thesis.tex").write_text("mine")
+    staged = ".wholetext-000000-1-00000000-0.staged"
+    (run / JOURNAL).write_text(json.dumps({"staged": staged, "files": ["thesis.tex"], "remove": {"thesis.tex": ""}}))
+    refuse_unwritable(run)
+    assert (run / "thesis.tex").read_text() == "mine" and wt.open_run(run)
+
+
+def test_a_failing_writer_leaves_the_older_run(run: Path, tmp_path: Path) -> None:
+    before = tree(run)
+    for folder in (run, tmp_path / "new" / "run"):
+        with pytest.raises(RuntimeError), changing(folder, RUN) as staged:
+            (staged / "run.json").write_text("half")
+            raise RuntimeError
+    assert tree(run) == before and not (tmp_path / "new").exists()
+
+
+def test_two_writers_at_once_leave_one_of_the_runs(run: Path, made: dict[str, wt.Results]) -> None:
+    with changing(run, RUN) as staged:
+        shutil.copy(run / "run.json", staged / "grid.json")  # any content
+        wt.write_run(made["one"], run)  # another process, meanwhile
+        assert list(wt.open_run(run).scores) == ["chrf"]
+        for name in ("run.json", "texts.jsonl", "results.jsonl", "stats0.npz"):
+            shutil.copy(run / name, staged / name)
+        head = json.loads((run / "run.json").read_text())
+        del head["sha256"]
+        head["files"]["grid.json"] = output_folder.sha256(staged / "grid.json")
+        (staged / "run.json").write_text(seal(head))
+    assert list(wt.open_run(run).scores) == ["chrf"] and (run / "grid.json").is_file()
+
+
+# ---------------------------------------------------------------- damage
+
+
+def test_every_changed_byte_is_noticed(run: Path) -> None:
+    rng = np.random.default_rng(1)
+    for path in sorted(run.iterdir()):
+        whole = path.read_bytes()
+        for at in rng.choice(len(whole), 12, replace=False):
+            bad = bytearray(whole)
+            bad[at] ^= 1 << int(rng.integers(8))
+            path.write_bytes(bytes(bad))
+            try:
+                found = wt.open_run(run)
+            except wt.WholetextError as fault:
+                assert fault.where and path.name in fault.where
+            else:  # a blank between values of run.json means nothing
+                assert path.name == "run.json" and json.loads(bad) == json.loads(whole) and found
+        path.write_bytes(whole)
+    assert wt.open_run(run)
+
+
+HEADS: dict[str, Any] = {
+    "systems": [[], ["s", "s"], "s", [1], {}], "langs": ["de", ["de"], [1, 2]], "documents": [-1, 3, "2", True, None],
+    "metrics": [None, [1], {}], "warnings": ["text", [1]], "counts": [[], {"x": "1"}, {"x": -1}],
+    "flags": [[], {"other": []}, {"s": [1]}, {"s": [{"kind": 1}]}], "corpus": [None, 1], "format": [2, "1", None],
+    "files": [{"../thesis": "0"}],
+}
+METRICS: dict[str, Any] = {
+    "spec": [1, None], "systems": [[], ["t"], ["s", "s"]], "outputs": [[], ["a", "b"], "x", [1]], "details": [1, True],
+    "range": [[1], ["nan", "1"], ["x", "y"], None], "signatures": [[], [1], {}], "higher_is_better": ["yes"],
+}  # fmt: skip
+
+
+def test_every_field_of_the_head_is_checked(run: Path) -> None:
+    whole = json.loads((run / "run.json").read_text())
+    del whole["sha256"]
+    faults = [{**whole, name: value} for name, values in HEADS.items() for value in values]
+    faults += [{key: whole[key] for key in whole if key != name} for name in HEADS if name != "files"]
+    first, *rest = whole["metrics"]
+    faults += [{**whole, "metrics": [{**first, name: value}, *rest]} for name, values in METRICS.items()
+               for value in values]  # fmt: skip
+    faults += [{**whole, "metrics": [first, first]}]
+    for head in faults:
+        (run / "run.json").write_text(seal(head))
+        with pytest.raises(RunError) as caught:
+            wt.open_run(run)
+        assert caught.value.where and caught.value.next
+
+
+LINES: list[Any] = [
+    1, {}, {"doc": 1}, {"doc": "b", "src": "x"}, {"src": [1]}, {"refs": []}, {"refs": {"ref": "x"}}, {"outputs": {}},
+    {"outputs": {"s": "tree"}}, {"outputs": {"s": ["tree"], "t": ["tree"]}}, {"meta": []}, {"doc": "a"},
+]  # fmt: skip
+ARRAYS: dict[str, list[Any]] = {
+    "0.stats": [np.zeros(3), np.zeros((2, 4)), np.full((3, 18), np.nan), np.zeros((3, 1)), np.array(["x"] * 3)],
+    "0.doc": [np.array([0, 1, 0]), np.array([0, 0, 2]), np.zeros(3), np.zeros((3, 1), int)],
+    "0.weight": [np.array([1, np.inf, 1]), -np.ones(3)], "0.lost": [np.zeros((3, 3), int), np.zeros(3, int)],
+    "0.stop": [np.array([9, 9, 9])],
+}  # fmt: skip
+
+
+def without_hashes(run: Path) -> None:
+    head = json.loads((run / "run.json").read_text())
+    del head["files"], head["sha256"]
+    (run / "run.json").write_text(json.dumps(head))
+
+
+def test_texts_and_statistics_are_checked(run: Path) -> None:
+    without_hashes(run)
+    *before, last = (run / "texts.jsonl").read_text().splitlines()
+    for change in LINES:
+        line = {**json.loads(last), **change} if change and isinstance(change, dict) else change
+        (run / "texts.jsonl").write_text("\n".join([*before, json.dumps(line)]) + "\n")
+        with pytest.raises(RunError, match="damaged"):
+            wt.open_run(run)
+    (run / "texts.jsonl").write_text("\n".join([*before, last]) + "\n")
+    with np.load(run / "stats0.npz") as found:
+        whole = dict(found)
+    for name, values in ARRAYS.items():
+        for value in values:
+            np.savez_compressed(run / "stats0.npz", **{**whole, name: value})
+            with pytest.raises(RunError, match="damaged"):
+                wt.open_run(run)
+    np.savez_compressed(run / "stats0.npz", **whole)
+    assert wt.open_run(run)
+
+
+def test_a_header_that_asks_for_memory_is_refused(run: Path) -> None:
+    import io
+    import zipfile
+
+    without_hashes(run)
+    member = io.BytesIO()
+    np.lib.format.write_array_header_1_0(member, {"descr": "<f8", "fortran_order": False, "shape": (3, 10**12)})
+    with np.load(run / "stats0.npz") as found:
+        np.savez(run / "stats0.npz", **{name: found[name] for name in found if name != "0.stats"})
+    with zipfile.ZipFile(run / "stats0.npz", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("0.stats.npy", member.getvalue())
+    with pytest.raises(RunError, match="has the shape"):
+        wt.open_run(run)

@@ -1,0 +1,158 @@
+"""Killing a run and going on gives the weights of a run that nobody killed, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training_data import make, recipe
+
+from wholetext.backends.learned.fields import plain
+from wholetext.errors import RunError
+from wholetext.training.loop import train
+from wholetext.training.recipe import Recipe, read_recipe
+from wholetext.training.session import Moment, Session
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROGRAM = """
+import json, sys, time, torch
+from pathlib import Path
+from wholetext.training.loop import train
+from wholetext.training.recipe import read_recipe
+from wholetext.training.session import Session
+torch.set_num_threads(1)
+def tell(moment):
+    if moment.stage == "training":
+        print(moment.done, flush=True)
+        time.sleep(0.02)  # so that the kill comes before the end
+train(read_recipe(None, json.loads(sys.argv[1])), Session(Path(sys.argv[2]), save_seconds=0, tell=tell))
+"""
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def killed(one: Recipe, out: Path, step: int) -> None:
+    """Start a run in a process of its own, and kill it when it tells that it is at a step."""
+    command = [sys.executable, "-c", PROGRAM, json.dumps(plain(one)), str(out)]
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if int(line) >= step:
+                break
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert process.returncode == -signal.SIGKILL, "it was still running"
+    assert not (out / "weights.safetensors").exists()
+
+
+def test_kill_and_go_on(tmp_path: Path) -> None:
+    root = make(tmp_path)
+    one = recipe(root, form="joint", adapter__kind="lora", epochs=3, most=24, validation_most=2, k=[1], batch=4,
+                 patience=0, evaluate=7)
+    whole = train(one, Session(tmp_path / "whole"))
+    killed(one, tmp_path / "killed", random.randint(2, 14))
+    first: list[Moment] = []
+    again = train(one, Session(tmp_path / "killed", tell=first.append))
+    steps = [moment.done for moment in first if moment.stage == "training"]
+    assert steps and steps[0] > 1, "it went on, it did not begin again"
+    assert repr(again.history) == repr(whole.history)  # NaN is not equal to itself
+    for name in ("weights.safetensors", "wholetext.json", "README.md"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    done: list[Moment] = []
+    assert train(one, Session(tmp_path / "killed", tell=done.append)).best == whole.best
+    assert not any(moment.stage == "training" for moment in done), "a finished run is handed back"
+
+
+def test_every_step_can_be_the_last(tmp_path: Path) -> None:
+    """A run that stops after each step by an exception, and goes on."""
+    root = make(tmp_path)
+    one = recipe(root, form="separate", adapter__kind="frozen", epochs=2, batch=64, k=[1, 2], rank=0.3)
+    train(one, Session(tmp_path / "whole"))
+
+    class Stop(Exception):
+        pass
+
+    stops = 0
+    for _ in range(40):
+        steps = 0
+
+        def tell(moment: Moment) -> None:
+            nonlocal steps
+            steps += moment.stage == "training"
+            if steps > 2:
+                raise Stop
+
+        try:
+            train(one, Session(tmp_path / "cut", tell=tell, save_seconds=0))
+            break
+        except Stop:
+            stops += 1
+    assert stops >= 2
+    assert (tmp_path / "cut/weights.safetensors").read_bytes() == (tmp_path / "whole/weights.safetensors").read_bytes()
+
+
+def test_other_data_and_a_damaged_state_are_said(tmp_path: Path) -> None:
+    root = make(tmp_path)
+    one = recipe(root, form="separate", adapter__kind="frozen", epochs=1)
+    train(one, Session(tmp_path / "m"))
+    state = tmp_path / "m/.train/state.pt"
+    state.write_bytes(state.read_bytes()[:100])
+    with pytest.raises(RunError, match="cannot be read"):
+        train(one, Session(tmp_path / "m"))
+    path = root / "system-outputs/de-en/a.txt"
+    path.write_text(path.read_text().replace("the", "a"))
+    with pytest.raises(Exception, match="a run on other data"):
+        train(one, Session(tmp_path / "m"))
+    assert train(one, Session(tmp_path / "m", fresh=True)).stopped == "end"
+
+
+def test_killed_while_the_metric_was_written(tmp_path: Path) -> None:
+    one = recipe(make(tmp_path), form="separate", adapter__kind="frozen", epochs=1)
+    train(one, Session(tmp_path / "m"))
+    wanted = (tmp_path / "m/wholetext.json").read_bytes()
+    (tmp_path / "m/wholetext.json").unlink()
+    (tmp_path / "m/.new").mkdir()
+    train(one, Session(tmp_path / "m"))
+    assert (tmp_path / "m/wholetext.json").read_bytes() == wanted and not (tmp_path / "m/.new").exists()
+
+
+def test_a_limit_on_time_ends_with_the_best_so_far(tmp_path: Path) -> None:
+    root = make(tmp_path)
+    one = recipe(root, form="separate", adapter__kind="frozen", epochs=500, patience=0)
+    found = train(one, Session(tmp_path / "m", minutes=0.003))
+    assert found.stopped == "minutes" and found.best > 0 and (tmp_path / "m/weights.safetensors").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_the_smoke_recipe(data: Path, tmp_path: Path) -> None:
+    """Lowers the validation loss, and gives the same weights after a kill."""
+    one = read_recipe(ROOT / "recipes/smoke.toml", {})
+    whole = train(one, Session(tmp_path / "whole", root=data))
+    losses = [row["verdict"]["loss"] for row in whole.history]
+    assert losses[-1] < losses[0]
+    named = plain(one)
+    named["data"][0]["evalset"] = str(data / "evalsets/wmt22.da")
+    placed = read_recipe(None, named)
+    killed(placed, tmp_path / "killed", random.randint(2, 60))
+    train(placed, Session(tmp_path / "killed"))
+    there, here = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "killed"))
+    assert there == here

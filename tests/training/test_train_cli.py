@@ -1,0 +1,51 @@
+"""`wholetext train` on the command line: options, a recipe, what it prints, and its errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from training_data import TINY, make
+
+from wholetext.cli.judging.train import settings
+from wholetext.cli.main import main
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+
+def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root, out = make(tmp_path), tmp_path / "metric"
+    options = ["--human", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "separate", "--adapter", "frozen",
+               "--k", "1..2", "--epochs", "2", "--set", "share=0.3", "--set", "head.hidden=[8]", "--out", str(out)]
+    with pytest.raises(SystemExit) as left:
+        main(["train", "small", "-l", "de-en", "--data", str(tmp_path), *options])
+    said = capsys.readouterr()
+    assert left.value.code == 0 and "validation loss" in said.err
+    assert "acc_eq*" in said.out and f"'paragraph(size=5):learned@{out}'" in said.out
+    card = (out / "README.md").read_text()
+    assert "small de-en wmt-z" in card and "Seed 1" in card and str(tmp_path) not in card
+    with pytest.raises(SystemExit) as left:
+        main(["score", str(root), "-l", "de-en", "-m", f"paragraph(size=5):learned@{out}", "--no-cache", "-q"])
+    assert left.value.code == 0 and "learned" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words, wanted", [
+    (["nowhere", "-l", "de-en"], "there is no EvalSet 'nowhere'"),
+    (["none.toml"], "it cannot be read"),
+    (["none.toml", "-l", "de-en"], "the recipe says which langs"),
+    (["none.toml", "more"], "a recipe names its data itself"),
+    (["x", "--set", "epochs"], "'epochs' is no setting"),
+    (["x", "--form", "jiont"], "did you mean joint"),
+    (["x", "--k", "0"], "invalid paragraph lengths"),
+])  # fmt: skip
+def test_errors(words: list[str], wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["train", *words, "--out", str(tmp_path / "out")])
+    assert left.value.code == 2 and wanted in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_settings_are_toml_or_words() -> None:
+    found = settings(["adapter.rank=16", "sampling=uniform", "k=[1, 2]", 'meaning="a b"', "rank=0.5"])
+    assert found == {"adapter.rank": 16, "sampling": "uniform", "k": [1, 2], "meaning": "a b", "rank": 0.5}

@@ -1,0 +1,105 @@
+"""Folders that `train` writes: files of others stay, damage is noticed, a killed writing is finished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import numpy as np
+from training_data import make, recipe
+
+from wholetext.backends.learned.config import Config, read_config
+from wholetext.backends.learned.folder import LIST, verify, write_folder
+from wholetext.errors import ModelError, WholetextError
+from wholetext.files import output_folder
+from wholetext.training.checkpoint import Checkpoints
+from wholetext.training.loop import train
+from wholetext.training.session import Session
+
+ONE = Config("joint", "minilm", "0123", settings={"n": 1})
+TENSORS = {"head.x": np.ones(3, np.float32)}
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_files_and_folders_of_others_survive_training(tmp_path: Path) -> None:
+    one, out = recipe(make(tmp_path), form="separate", adapter__kind="frozen", epochs=1), tmp_path / "m"
+    write_folder(out, ONE, "card", TENSORS)  # an older metric
+    (out / "thesis").mkdir()
+    (out / ".train").mkdir()
+    (out / "thesis" / "thesis.tex").write_text("years of work")
+    (out / "notes.md").write_text("mine")
+    (out / ".train" / "mine.txt").write_text("mine")
+    train(one, Session(out, fresh=True))
+    assert (out / "thesis" / "thesis.tex").read_text() == "years of work" and (out / "notes.md").read_text() == "mine"
+    assert (out / ".train" / "mine.txt").exists() and read_config(out).form == "separate"
+    for path in (tmp_path / "other", tmp_path / "m2"):
+        path.mkdir()
+        (path / ("README.md" if path.name == "m2" else "data")).write_text("mine")
+        with pytest.raises(ModelError, match="the folder holds"):  # before training
+            Checkpoints(path).claim(one, fresh=True)
+    (out / "README.md").write_text("edited by hand")
+    with pytest.raises(ModelError, match=r"README.md: .*changed since"):
+        Checkpoints(out).claim(one, fresh=False)
+    assert (out / "README.md").read_text() == "edited by hand"
+
+
+def test_a_folder_of_0_1_0_is_replaced_and_no_more(tmp_path: Path) -> None:
+    write_folder(tmp_path, ONE, "card", TENSORS)
+    (tmp_path / LIST).unlink()  # 0.1.0 wrote none
+    (tmp_path / "config.json").write_text("mine")  # no file of such a metric
+    with pytest.raises(ModelError, match=r"config.json: .*did not write it"):
+        write_folder(tmp_path, ONE, "new card", TENSORS)
+    (tmp_path / "config.json").unlink()
+    write_folder(tmp_path, ONE, "new card", {})
+    assert names(tmp_path) == [LIST, "README.md", "wholetext.json"]
+
+
+def test_an_interrupted_writing_is_finished_when_the_metric_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path, ONE, "card", TENSORS)
+
+    def stop(folder: Path, error: Any) -> None:
+        if (folder / output_folder.JOURNAL).exists():
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(output_folder, "_roll_forward", stop)
+        write_folder(tmp_path, Config("joint", "minilm", "4567"), "new", {})
+    assert read_config(tmp_path).content == "0123"
+    output_folder.finish(tmp_path, ModelError)
+    assert read_config(tmp_path).content == "4567" and names(tmp_path) == [LIST, "README.md", "wholetext.json"]
+
+
+def test_changed_weights_are_noticed(tmp_path: Path) -> None:
+    write_folder(tmp_path, ONE, "card", TENSORS)
+    verify(tmp_path)
+    path = tmp_path / "weights.safetensors"
+    bad = bytearray(path.read_bytes())
+    bad[-1] ^= 1
+    path.write_bytes(bytes(bad))
+    with pytest.raises(ModelError, match="changed since"):
+        verify(tmp_path)
+    for text in ("[]", "{", '{"a": 1}'):
+        (tmp_path / LIST).write_text(text)
+        with pytest.raises(ModelError):
+            verify(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "1", '{"recipe": 1}', "{", "[" * 9000])
+def test_a_damaged_record_of_a_run_is_an_error(tmp_path: Path, text: str) -> None:
+    one = recipe(make(tmp_path), form="separate", adapter__kind="frozen", epochs=1)
+    (tmp_path / "m" / ".train").mkdir(parents=True)
+    (tmp_path / "m" / ".train" / "run.json").write_text(text)
+    with pytest.raises(WholetextError, match=r"run\.json"):
+        Checkpoints(tmp_path / "m").claim(one, fresh=False)
+    Checkpoints(tmp_path / "m").claim(one, fresh=True)
+    assert not (tmp_path / "m" / ".train" / "run.json").exists()

@@ -1,0 +1,46 @@
+"""Which examples an epoch sees: exact counts for SENT-BASE, PARA-UNIF and PARA-STRAT."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wholetext.training.sampling import draw
+
+LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=60).map(lambda k: np.array(k, dtype=np.int64))
+
+
+@settings(max_examples=60)
+@given(LENGTHS, st.integers(0, 1000), st.booleans())
+def test_counts_are_exact(k: np.ndarray, seed: int, together: bool) -> None:
+    rng = np.random.default_rng(seed)
+    item = rng.integers(0, 8, len(k)) + 10 * k if together else None  # an item has one length
+    counts = Counter(k.tolist())
+    sentence = draw(k, "sentence", "least", rng, item)
+    assert sorted(sentence) == np.flatnonzero(k == 1).tolist()
+    assert sorted(draw(k, "uniform", "least", rng, item)) == list(range(len(k)))
+    least = draw(k, "stratified", "least", rng, item)
+    assert Counter(k[least].tolist()) == dict.fromkeys(counts, min(counts.values()))
+    assert len(set(least.tolist())) == len(least), "without replacement"
+    most = draw(k, "stratified", "most", rng, item)
+    assert Counter(k[most].tolist()) == dict.fromkeys(counts, max(counts.values()))
+    times = Counter(most.tolist())
+    for length in counts:  # nothing is seen twice more often than another of its length
+        seen = [times[i] for i in np.flatnonzero(k == length)]
+        assert max(seen) - min(seen) <= 1
+
+
+@given(LENGTHS, st.integers(0, 1000))
+def test_items_stay_together(k: np.ndarray, seed: int) -> None:
+    item = np.random.default_rng(seed).integers(0, 6, len(k))
+    order = item[draw(k, "uniform", "least", np.random.default_rng(seed), item)]
+    assert len(order) == 0 or int((np.diff(order) != 0).sum()) + 1 == len(set(order.tolist()))
+
+
+@given(LENGTHS, st.integers(0, 1000))
+def test_a_seed_gives_one_order(k: np.ndarray, seed: int) -> None:
+    one, two = (draw(k, "stratified", "least", np.random.default_rng([seed, 3])) for _ in range(2))
+    assert np.array_equal(one, two)
