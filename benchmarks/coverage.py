@@ -15,7 +15,7 @@ import numpy as np
 from wholetext.significance.clusters import cluster_ranks
 from wholetext.significance.multiple import holm
 from wholetext.significance.power import power
-from wholetext.significance.resample import bootstrap, bootstrap_p, interval, randomization_p
+from wholetext.significance.resample import bootstrap_p, bootstrap_scores, interval, randomization_p
 from wholetext.types import FloatArray
 
 ICC = 0.3  # share of the variance that lies between documents
@@ -47,7 +47,7 @@ def coverage(simulations: int, documents: int, rng: np.random.Generator) -> tupl
     values, doc = segments(simulations, documents, rng)
     shares = []
     for systems in (totals(values, doc), totals(values)):
-        found = [interval(samples) for samples in bootstrap(systems, score)]
+        found = [interval(samples) for samples in bootstrap_scores(systems, score)]
         shares.append(float(np.mean([each.low <= 0 <= each.high for each in found])))
     return shares[0], shares[1]
 
@@ -60,7 +60,7 @@ def false_alarms(simulations: int, documents: int, rng: np.random.Generator) -> 
     by_document, by_segment = (
         [table for both in zip(totals(a, unit), totals(b, unit)) for table in both] for unit in (doc, None)
     )
-    samples = bootstrap(by_document, score)
+    samples = bootstrap_scores(by_document, score)
     observed = np.array([float(score(table.sum(axis=0))) for table in by_document])
     p = {
         "randomization": randomization_p(by_document, score, pairs, 1000),

@@ -33,9 +33,9 @@ from wholetext.meta.agreement.pairs_test import compare_calibrated
 from wholetext.meta.agreement.permutation import Draws, compare, random_swaps
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.metric_scores import gather
-from wholetext.meta.participants import Choice, read_field
+from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.presets import preset, run_tasks, tasks_for
-from wholetext.meta.tasks import Significance
+from wholetext.meta.tasks import MetricTests
 
 SYSTEMS, SEGMENTS, METRICS, DRAWS = 15, 1000, 20, 1000
 PAIRS = METRICS * (METRICS - 1) // 2
@@ -202,10 +202,10 @@ def whole_table(tasks: str) -> Whole:
         root = Path(folder) / "wmt23.made"
         write_evalset(root)
         start, wall = time.process_time(), time.perf_counter()
-        parts = [gather(read_field(root, lp, Choice()), []) for lp in ("en-de", "he-en", "zh-en")]
+        parts = [gather(read_participants(root, lp, Selection()), []) for lp in ("en-de", "he-en", "zh-en")]
         read = time.process_time()
         chosen = preset(tasks)
-        table = run_tasks(parts, tasks_for((), chosen.tasks), chosen.pooled, Significance(DRAWS))
+        table = run_tasks(parts, tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))
         assert table.average is not None
         end = time.process_time()
         return Whole(end - start, end - read, time.perf_counter() - wall, len(table.results))

@@ -20,7 +20,7 @@ from wholetext.io import read
 from wholetext.io.formats.scores import human_scores
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
-from wholetext.types import Request, View
+from wholetext.types import Excerpt, Request
 
 DATA = Path(os.environ.get("WHOLETEXT_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 PAIRS = ("cs-en", "de-en", "ja-en", "ru-en", "uk-en", "zh-en")
@@ -40,7 +40,7 @@ def judged(pair: str, segments: int) -> tuple[list[Request], list[float]]:
             values = human.values[human.systems.index(output.system)]
             found += [(h, r, v) for h, r, v in zip(hyp, ref, values) if np.isfinite(v) and h and r]
     sample = random.Random(1).sample(found, min(segments, len(found)))
-    one = lambda text: View((text,), (0, 1))  # noqa: E731
+    one = lambda text: Excerpt((text,), (0, 1))  # noqa: E731
     return [Request((one(h),), None, (one(r),)) for h, r, _ in sample], [float(v) for _, _, v in sample]
 
 

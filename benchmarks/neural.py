@@ -28,7 +28,7 @@ import numpy as np
 
 from wholetext.backends.hub import locate as hub
 from wholetext.registry import scorer
-from wholetext.scoring.bound import job
+from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import batches
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
@@ -187,7 +187,7 @@ def work_done(corpus: Corpus, outputs: list[Output], spec: str) -> tuple[float, 
     from wholetext.scoring.engine import Engine
 
     engine = Engine(corpus.langs, "cpu")
-    one = job(scorer(spec), corpus, outputs, engine, None)
+    one = bind(scorer(spec), corpus, outputs, engine, None)
     metric: Any = one.metric
     vectors = metric._vectors(metric._model(engine))
     requests = [request for doc in corpus.docs for output in outputs for request in one.cut(doc, output)[1]]

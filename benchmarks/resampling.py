@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.metrics.surface import Bleu, Chrf, Surface
-from wholetext.significance.resample import RESAMPLES, TRIALS, bootstrap, bootstrap_p, interval, randomization_p
+from wholetext.significance.resample import RESAMPLES, TRIALS, bootstrap_p, bootstrap_scores, interval, randomization_p
 from wholetext.types import FloatArray
 
 WORDS = [f"w{i}" for i in range(300)]
@@ -66,7 +66,7 @@ def ours(metric: Surface, test: str, draws: int, statistics: list[FloatArray]) -
     def work() -> FloatArray:
         if test == "ar":
             return randomization_p(statistics, score, pairs, draws)
-        samples = bootstrap(statistics, score, draws)
+        samples = bootstrap_scores(statistics, score, draws)
         [interval(each) for each in samples]
         return bootstrap_p(samples, np.array([float(score(t.sum(axis=0))) for t in statistics]), pairs)
 

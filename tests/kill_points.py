@@ -312,7 +312,7 @@ ACTIONS = {action.__name__: action for action in (score, write_run, first, sweep
 
 
 if __name__ == "__main__":
-    for folder in ("meta", "train"):
+    for folder in ("meta", "training"):
         sys.path.append(str(Path(__file__).parent / folder))
     for name in sys.argv[1].split(","):
         (own := Path(sys.argv[2]) / name).mkdir()

@@ -18,7 +18,7 @@ import wholetext as wt
 from wholetext.backends import low_precision
 from wholetext.cli.main import main
 from wholetext.io import LineFiles, read
-from wholetext.reporting import Choices, analyse
+from wholetext.reporting import PageOptions, analyse
 from wholetext.reporting.page import _parts
 
 SOURCES = Path(wt.__file__).parent
@@ -85,7 +85,7 @@ def told(case: Case, capsys: pytest.CaptureFixture[str]) -> Iterator[tuple[str, 
         yield kind, call(capsys, "score", *words(case), "-f", kind)[1]
     table, _ = call(capsys, "compare", "run")
     yield "compare", " ".join(re.sub(r"\n  ", " ", table).split())
-    head: dict[str, Any] = _parts(analyse(wt.open_run("run")), Choices())["head"]
+    head: dict[str, Any] = _parts(analyse(wt.open_run("run")), PageOptions())["head"]
     yield "report", "\n".join([*head["warnings"], *(note for one in head["metrics"] for note in one["warnings"])])
     yield "python", "\n".join(in_python(case))
 

@@ -13,7 +13,7 @@ import wholetext as wt
 from wholetext import Corpus, Document, Options, Output, Request
 from wholetext.notes import Note, merged
 from wholetext.registry import BUILTIN
-from wholetext.types import Fit, FloatArray, Metric, Run, mean_stats
+from wholetext.types import Fit, FloatArray, Metric, Runtime, mean_stats
 
 TEXT = ("one two three", "four five", "six seven eight nine", "ten", "eleven twelve")
 CORPUS = Corpus("notes", ("de", "en"), tuple(Document(name, TEXT, {"ref": TEXT}) for name in ("a", "b")))
@@ -31,11 +31,11 @@ class Talkative(Metric):
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return (f"knows nothing of {langs[1]}",)
 
-    def fits(self, requests: list[Request], run: Run) -> list[Fit]:  # type: ignore[override]
+    def fits(self, requests: list[Request], run: Runtime) -> list[Fit]:  # type: ignore[override]
         sizes = [len(request.hyp[0].text.split()) for request in requests]
         return [Fit(min(size, 2), lost_focus=max(0, size - 2)) for size in sizes]
 
-    def measure(self, requests: list[Request], run: Run) -> FloatArray:  # type: ignore[override]
+    def measure(self, requests: list[Request], run: Runtime) -> FloatArray:  # type: ignore[override]
         run.warn("was in a hurry")
         scores = []
         for at, request in enumerate(requests):

@@ -12,12 +12,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PLUGIN = ROOT / "examples" / "plugin"
+FROZEN = ROOT / "tests" / "oracle" / "plugin-0.1.0"
 METRIC = PLUGIN / "src" / "wholetext_lengthmatch" / "__init__.py"
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment in which the plug-in is installed."""
+@pytest.fixture(scope="module", params=[PLUGIN, FROZEN], ids=["now", "0.1.0"])
+def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the plug-in is installed, as it is now or as it was made for the first interface."""
     target = tmp_path_factory.mktemp("site")
     command = [
         sys.executable,
@@ -30,7 +31,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "--no-index",
         "--target",
         str(target),
-        str(PLUGIN),
+        str(request.param),
     ]
     subprocess.run(command, check=True, capture_output=True)
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(target), str(ROOT / "src")])}

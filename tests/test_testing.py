@@ -10,7 +10,7 @@ import pytest
 
 from wholetext import registry, testing
 from wholetext.testing import check_metric
-from wholetext.types import FloatArray, Metric, Request, Run, mean_stats
+from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ class DependsOnCompany(Metric):
     name = "company"
     summary = "scores by the average of the batch"
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         lengths = np.array([float(len(r.hyp[0].text)) for r in requests])
         return mean_stats(lengths / max(1.0, lengths.max()))
 
@@ -35,7 +35,7 @@ class OutOfRange(Metric):
     name = "range"
     summary = "says it stays in 0…1 and does not"
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         return mean_stats([2.0] * len(requests))
 
 

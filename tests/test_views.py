@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from wholetext.errors import AlignmentError, SpecError
 from wholetext.scoring.evaluate import Options, score
-from wholetext.types import Corpus, Document, Output, Request, View
-from wholetext.views import Context, Paragraph, Sentence, Sides, Slide, Whole, glue_for, token_windows
+from wholetext.types import Corpus, Document, Excerpt, Output, Request
+from wholetext.views import Context, Paragraph, Sentence, Sides, Slide, Whole, joiner_for, token_windows
 
 SIZES = st.integers(1, 25)
 SIDES = Sides(("de", "en"), src=True, refs=("a", "b"), context_refs=("a", "b"))
@@ -154,7 +154,7 @@ def test_whole_takes_outputs_with_other_breaks_and_the_rest_refuse_them() -> Non
     ],
 )
 def test_text_is_joined_as_the_language_is_written(lang: str, joiner: str, glue: str) -> None:
-    assert glue_for(lang, joiner) == glue  # type: ignore[arg-type]
+    assert joiner_for(lang, joiner) == glue  # type: ignore[arg-type]
 
 
 def corpus_of(sizes: list[int]) -> tuple[Corpus, Output]:
@@ -191,8 +191,8 @@ def test_segment_scores_are_means_over_covering_windows(sizes: list[int], partia
 
 
 def test_views_are_hashable_values() -> None:
-    view = View(("a",), (0, 1))
-    assert len({Request((view,)), Request((View(("a",), (0, 1)),))}) == 1
+    view = Excerpt(("a",), (0, 1))
+    assert len({Request((view,)), Request((Excerpt(("a",), (0, 1)),))}) == 1
 
 
 def test_a_step_that_skips_segments_is_refused_with_both_numbers() -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from learned_page import write_page
 
-from wholetext.backends.learned.model import Learned, open_learned, scaled
+from wholetext.backends.learned.model import LearnedModel, open_learned, scaled
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
 from wholetext.meta.agreement.accuracy import system_accuracy, system_means
@@ -34,7 +34,7 @@ from wholetext.meta.judgments.preferences import Preference, agreement, read_pre
 from wholetext.meta.judgments.ratings import Ratings
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows
-from wholetext.meta.participants import Choice, Field, read_field
+from wholetext.meta.participants import Participants, Selection, read_participants
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
@@ -42,7 +42,7 @@ from wholetext.training.features import features_of
 from wholetext.training.loop import train
 from wholetext.training.recipe import Recipe, read_recipe
 from wholetext.training.session import Moment, Session
-from wholetext.types import FloatArray, Output, Request, View
+from wholetext.types import Excerpt, FloatArray, Output, Request
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
@@ -62,7 +62,7 @@ LONGEST = 10  # segments of a paragraph
 class Models:
     """Everything trained, by sampling and seed, and where features are kept."""
 
-    trained: dict[str, Learned]
+    trained: dict[str, LearnedModel]
     work: Path
     engine: Engine
 
@@ -99,17 +99,17 @@ def load_all(work: Path) -> Models:
 # ---------------------------------------------------------------- agreement with people
 
 
-def field_of(name: str) -> tuple[Field, Ratings, str]:
+def field_of(name: str) -> tuple[Participants, Ratings, str]:
     folder, lp, gold = SETS[name][:3]
     path = DATA / "evalsets" / folder
     source = find_ratings(path, lp, gold)
-    return read_field(path, lp, Choice(gold=gold)), source.ratings, source.total
+    return read_participants(path, lp, Selection(gold=gold)), source.ratings, source.total
 
 
-def score_texts(models: Models, where: Field, loaded: Loaded) -> dict[str, FloatArray]:
+def score_texts(models: Models, where: Participants, loaded: Loaded) -> dict[str, FloatArray]:
     """(systems, segments) by metric."""
     ref = where.refs[0]
-    pairs = [Request((View((hyp,), (0, 1)),), None, (View((text,), (0, 1)),))
+    pairs = [Request((Excerpt((hyp,), (0, 1)),), None, (Excerpt((text,), (0, 1)),))
              for doc in loaded.corpus.docs for output in loaded.outputs
              for hyp, text in zip(output.docs[doc.id], doc.refs[ref])]  # fmt: skip
     distinct = list(dict.fromkeys(pairs))
@@ -130,13 +130,13 @@ def score_texts(models: Models, where: Field, loaded: Loaded) -> dict[str, Float
     return found
 
 
-def documents(where: Field, many: int) -> list[str]:
+def documents(where: Participants, many: int) -> list[str]:
     """The documents that take part."""
     sizes = {run.doc: run.stop - run.start for run in where.runs}
     return [doc for doc, size in sizes.items() if size >= LONGEST][:many] if many else list(sizes)
 
 
-def read_some(where: Field, docs: Sequence[str]) -> Loaded:
+def read_some(where: Participants, docs: Sequence[str]) -> Loaded:
     """The texts of some documents, and the outputs that take part."""
     loaded = evalset.read(where.folder, where.langs)
     corpus = replace(loaded.corpus, docs=tuple(doc for doc in loaded.corpus.docs if doc.id in docs))
@@ -185,7 +185,7 @@ def study_preferences(models: Models) -> dict[str, Any]:
     """How often each metric prefers the paragraph that translators preferred, of those into English."""
     items = [item for item in read_preferences(next((DATA / "pairwise").glob("*.jsonl")))
              if item.langs[1].lower() in ("en", "english")]  # fmt: skip
-    pairs = [Request((View((text,), (0, 1)),), None, (View((item.ref,), (0, 1)),))
+    pairs = [Request((Excerpt((text,), (0, 1)),), None, (Excerpt((item.ref,), (0, 1)),))
              for item in items for text in item.texts]  # fmt: skip
     scored = models.scores(pairs)
     for name, metric in (("bleu", Bleu().resolve(("", "en"))), ("chrf", Chrf())):

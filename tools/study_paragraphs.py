@@ -20,7 +20,7 @@ from typing import Any
 from wholetext.meta.curves import Point, curves
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows
-from wholetext.meta.participants import Choice, read_field
+from wholetext.meta.participants import Selection, read_participants
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
@@ -37,7 +37,7 @@ def measure(part: str, metrics: Sequence[str]) -> list[Point]:
     folder = DATA / "evalsets" / SETS[name]
     source = find_ratings(folder, lp, "mqm")
     windows = [Windows(k, "each" if part.endswith(".each") else "mean", source.total) for k in LENGTHS]
-    return curves(read_field(folder, lp, Choice()), source.ratings, metrics, windows)
+    return curves(read_participants(folder, lp, Selection()), source.ratings, metrics, windows)
 
 
 def table(points: Sequence[Point], metric: str) -> list[str]:

@@ -1,8 +1,8 @@
 """`make test-mutants`: which share of small wrong changes to the code the tests notice (mutation testing, by mutmut).
 
-mutmut changes one thing at a time in stats/, views.py, spec.py and engine.py and runs the tests that reach it. A
-random sample with a fixed seed is tried, 400 unless ``--sample`` says otherwise; ``--all`` tries every one (hours). A
-mutant is killed if a test fails or never ends. docs/mutants.md explains those that live.
+mutmut changes one thing at a time in significance/, meta/agreement/, views.py, spec.py and engine.py and runs the
+tests that reach it. A random sample with a fixed seed is tried, 400 unless ``--sample`` says otherwise; ``--all`` tries
+every one (hours). A mutant is killed if a test fails or never ends. docs/mutants.md explains those that live.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from wholetext.errors import SpecError, did_you_mean
 from wholetext.spec import Call, Spec, Value, caret, parse
 from wholetext.types import Metric
-from wholetext.views import VIEWS, Cut
+from wholetext.views import VIEWS, View
 
 ENTRY_POINTS = "wholetext.metrics"
 
@@ -71,7 +71,7 @@ ALIASES: Mapping[str, str] = {
 class Scorer:
     """A metric under a view: what a spec string names."""
 
-    view: Cut
+    view: View
     metric: Metric
 
     @property

@@ -18,7 +18,7 @@ else:  # annotations are never evaluated for arrays, and numpy.typing costs a te
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Excerpt:
     """A stretch of one text: only ``parts[focus]`` is scored, the rest is context; ``glue`` joins parts to a string."""
 
     parts: tuple[str, ...]
@@ -50,11 +50,11 @@ class Request:
     ``hyp`` holds one view, or one per reference where the hypothesis borrows each reference's context.
     """
 
-    hyp: tuple[View, ...]
-    src: View | None = None
-    refs: tuple[View, ...] = ()
+    hyp: tuple[Excerpt, ...]
+    src: Excerpt | None = None
+    refs: tuple[Excerpt, ...] = ()
 
-    def pairs(self) -> Iterator[tuple[View, View]]:
+    def pairs(self) -> Iterator[tuple[Excerpt, Excerpt]]:
         """(hypothesis view, reference view) for each reference."""
         hyps = self.hyp if len(self.hyp) == len(self.refs) else self.hyp[:1] * len(self.refs)
         return zip(hyps, self.refs)

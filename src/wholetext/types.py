@@ -11,12 +11,12 @@ import numpy as np
 
 from wholetext.errors import InputError, MetricError
 from wholetext.notes import Evidence, Note, notes_of
+from wholetext.rows import Excerpt as Excerpt
 from wholetext.rows import FloatArray as FloatArray
 from wholetext.rows import IntArray as IntArray
 from wholetext.rows import Request as Request
 from wholetext.rows import Row as Row
 from wholetext.rows import Rows as Rows
-from wholetext.rows import View as View
 from wholetext.signature import Signature as Signature
 
 Level = Literal["row", "segment", "doc", "corpus"]
@@ -270,7 +270,7 @@ class Backend(Protocol[In_contra, Out_co]):
 
 
 @runtime_checkable
-class Keeps(Protocol):
+class Cacheable(Protocol):
     """A backend that also has these has its outputs kept between runs, by its id and the (JSON-ready) input."""
 
     def pack(self, output: Any) -> bytes: ...
@@ -279,7 +279,7 @@ class Keeps(Protocol):
 
 
 @runtime_checkable
-class Spreads(Protocol):
+class ParallelBackend(Protocol):
     """A backend that also has this runs several batches at a time: ``work`` of each batch, in order."""
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]: ...
@@ -289,7 +289,7 @@ class OutOfMemory(Exception):
     """Raised by a backend when a batch does not fit; the engine halves the batch and goes on."""
 
 
-class Run(Protocol):
+class Runtime(Protocol):
     """What a metric may ask of the engine while it measures."""
 
     langs: tuple[str, str]
@@ -331,7 +331,7 @@ class Metric:
     decimals: int | None = None  # of a printed score: two where the range ends at 10 or more, else four, unless given
     cacheable: bool = True  # False where a row's statistics depend on which other rows are measured with it
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         """(n, k) additive statistics, one row per request."""
         raise MetricError(f"{type(self).__name__} cannot measure", next="write its measure(requests, run) method")
 
@@ -364,19 +364,19 @@ class Metric:
         """What a reader of the scores must know, whatever the texts are; asked on every run, cached or not."""
         return ()
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit] | None:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
         """How each request fits the model (tokenizer only), or None where nothing can be cut."""
         return None
 
-    def shows(self, request: Request, run: Run) -> list[tuple[str, str]] | None:
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:
         """(side, exact tokens with «the scored ones» marked) of all a model reads for a request; None without one."""
         return None
 
-    def seen(self, request: Request, run: Run) -> int | None:
+    def seen(self, request: Request, run: Runtime) -> int | None:
         """How many characters of the scored hypothesis the model reads; asked only where scored tokens were lost."""
         return None
 
-    def survey(self, references: Iterable[View], run: Run) -> Any:
+    def survey(self, references: Iterable[Excerpt], run: Runtime) -> Any:
         """One pass over all references before any row (idf), for metrics that set ``surveys``."""
         return None
 

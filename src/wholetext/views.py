@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from wholetext import languages
 from wholetext.errors import AlignmentError, SpecError
-from wholetext.types import Document, Request, View
+from wholetext.types import Document, Excerpt, Request
 
 Span = tuple[int, int, float]  # start, stop, weight
 Joiner = Literal["auto", "space", "none"]
@@ -27,7 +27,7 @@ class Sides:
     other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that lend wrong context
 
 
-def glue_for(lang: str, joiner: Joiner) -> str:
+def joiner_for(lang: str, joiner: Joiner) -> str:
     """What joins segments of a language: nothing in Chinese and Japanese, else a blank."""
     if joiner == "auto":
         return languages.joiner(lang)
@@ -35,7 +35,7 @@ def glue_for(lang: str, joiner: Joiner) -> str:
 
 
 @dataclass(frozen=True)
-class Cut:
+class View:
     """What all views share: spans of segments become windows of every side."""
 
     name: ClassVar[str]
@@ -66,7 +66,7 @@ class Cut:
     def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
         """Segments ``at`` of every side, all of them scored."""
         part = slice(*at)
-        source, target = (glue_for(lang, self.joiner) for lang in sides.langs)
+        source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
         return Request(
             hyp=(_all(hyp[part], target),),
             src=_all(doc.src[part], source) if sides.src and doc.src is not None else None,
@@ -74,19 +74,19 @@ class Cut:
         )
 
 
-def _all(parts: tuple[str, ...], glue: str) -> View:
-    return View(parts, (0, len(parts)), glue)
+def _all(parts: tuple[str, ...], glue: str) -> Excerpt:
+    return Excerpt(parts, (0, len(parts)), glue)
 
 
 @dataclass(frozen=True)
-class Sentence(Cut):
+class Sentence(View):
     """Each segment by itself."""
 
     name: ClassVar[str] = "sentence"
 
 
 @dataclass(frozen=True)
-class Context(Cut):
+class Context(View):
     """Each segment scored alone but read with its neighbours (Vernikos et al. 2022, §3).
 
     The hypothesis borrows the reference's context where there is one (``hyp=ref``), else its own. ``source`` is for
@@ -109,11 +109,11 @@ class Context(Cut):
     def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
         i, (before, after) = at[0], self._places(doc, at[0], sides)
         lender, lent = sides.other if self.source == "other" and sides.other else (doc, hyp)
-        source, target = (glue_for(lang, self.joiner) for lang in sides.langs)
+        source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
 
-        def around(segment: str, stream: tuple[str, ...], glue: str) -> View:
+        def around(segment: str, stream: tuple[str, ...], glue: str) -> Excerpt:
             parts = (*(stream[j] for j in before), segment, *(stream[j] for j in after))
-            return View(parts, (len(before), len(before) + 1), glue)
+            return Excerpt(parts, (len(before), len(before) + 1), glue)
 
         streams = [lender.refs[name] for name in self.borrowed(sides)] or [lent]
         hyps = tuple(around(hyp[i], stream, target) for stream in streams)
@@ -172,7 +172,7 @@ def _draw(*key: object) -> int:
 
 
 @dataclass(frozen=True)
-class Slide(Cut):
+class Slide(View):
     """A window of ``size`` segments moved by ``step`` (SLIDE: Raunak et al. 2024, §3), or of up to ``tokens`` tokens.
 
     ``partial``: what becomes of text that fills no window: dropped, a window of its own, or one weighted by length.
@@ -241,7 +241,7 @@ def token_windows(sizes: Sequence[int], budget: int, step: int | None) -> list[t
 
 
 @dataclass(frozen=True)
-class Paragraph(Cut):
+class Paragraph(View):
     """Blocks of ``size`` consecutive segments (Deutsch et al. 2023, §3); the last one may be shorter."""
 
     name: ClassVar[str] = "paragraph"
@@ -259,7 +259,7 @@ class Paragraph(Cut):
 
 
 @dataclass(frozen=True)
-class Whole(Cut):
+class Whole(View):
     """The whole document at once; sides may have different numbers of segments."""
 
     name: ClassVar[str] = "whole"
@@ -271,7 +271,7 @@ class Whole(Cut):
         """Nothing to check: segments need not line up."""
 
     def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
-        source, target = (glue_for(lang, self.joiner) for lang in sides.langs)
+        source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
         return Request(
             hyp=(_all(hyp, target),),
             src=_all(doc.src, source) if sides.src and doc.src is not None else None,
@@ -279,4 +279,4 @@ class Whole(Cut):
         )
 
 
-VIEWS: Mapping[str, type[Cut]] = {view.name: view for view in (Sentence, Context, Slide, Paragraph, Whole)}
+VIEWS: Mapping[str, type[View]] = {view.name: view for view in (Sentence, Context, Slide, Paragraph, Whole)}

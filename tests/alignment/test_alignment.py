@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wholetext.alignment import alignment
 from wholetext.alignment.alignment import BEADS, SHARED, SKIP, Bead, align, words
-from wholetext.alignment.realign import Choices, distribute, expected_ratio, realign, resegment
+from wholetext.alignment.realign import AlignOptions, distribute, expected_ratio, realign, resegment
 from wholetext.errors import InputError
 from wholetext.types import Corpus, Document, Output
 
@@ -149,19 +149,19 @@ def test_realigning_an_output() -> None:
     assert done.doc == "d" and done.added == 0
     assert done.omitted == pytest.approx(len(GERMAN[2]) / sum(map(len, GERMAN)))
     assert done.kinds() == {"1–1": 3, "1–0": 1}
-    assert len(realign(corpus, output, Choices(every=True))[1]) == 2
+    assert len(realign(corpus, output, AlignOptions(every=True))[1]) == 2
 
 
 def test_choosing_what_to_line_up_with() -> None:
     corpus = Corpus("c", ("de", "en"), (Document("d", None, {"A": tuple(ENGLISH)}),))
     output = Output("s", {"d": (" ".join(ENGLISH),)})
     for to in ("auto", "A"):
-        assert realign(corpus, output, Choices(to=to))[0].docs["d"] == tuple(ENGLISH)
+        assert realign(corpus, output, AlignOptions(to=to))[0].docs["d"] == tuple(ENGLISH)
     with pytest.raises(InputError, match="has no source") as caught:
-        realign(corpus, output, Choices(to="source"))
+        realign(corpus, output, AlignOptions(to="source"))
     assert "A" in caught.value.next
     with pytest.raises(InputError, match="no reference 'B'"):
-        realign(corpus, output, Choices(to="B"))
+        realign(corpus, output, AlignOptions(to="B"))
     empty = Output("s", {"d": ("",)})
     realigned, (done,) = realign(corpus, empty)
     assert realigned.docs["d"] == ("", "", "", "") and done.omitted == 1

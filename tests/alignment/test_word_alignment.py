@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.alignment.realign import Choices, realign
+from wholetext.alignment.realign import AlignOptions, realign
 from wholetext.alignment.word_alignment import _edits, segments_by_words
 from wholetext.cli.main import main
 from wholetext.demo import load
@@ -39,7 +39,7 @@ def in_place(gold: list[str], found: tuple[str, ...]) -> float:
 @pytest.mark.parametrize(("to", "least"), [("human", 0.93), ("source", 0.8)])
 def test_lower_case_without_punctuation(to: str, least: float) -> None:
     flat = Output("x", {doc.id: (" ".join(map(bare, SOUND.docs[doc.id])),) for doc in CORPUS.docs})
-    output, done = realign(CORPUS, flat, Choices(to=to))
+    output, done = realign(CORPUS, flat, AlignOptions(to=to))
     shares = [in_place([bare(text) for text in SOUND.docs[doc.id]], output.docs[doc.id]) for doc in CORPUS.docs]
     assert np.mean(shares) > least
     assert all("no usable sentence breaks" in one.note and one.omitted < 0.05 for one in done)

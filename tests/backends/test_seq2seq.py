@@ -18,7 +18,7 @@ from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.backends.seq2seq import Pair, Seq2Seq, language_code
 from wholetext.errors import ModelError
 from wholetext.scoring.engine import Engine
-from wholetext.types import View
+from wholetext.types import Excerpt
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -86,9 +86,9 @@ def save(model: object, at: Path) -> None:
     model.save_pretrained(at)  # type: ignore[attr-defined]
 
 
-def plain(*parts: str, focus: int | None = None) -> View:
+def plain(*parts: str, focus: int | None = None) -> Excerpt:
     at = len(parts) - 1 if focus is None else focus
-    return View(parts, (at, at + 1))
+    return Excerpt(parts, (at, at + 1))
 
 
 FAMILIES: list[Callable[[Path, Path], None]] = [bart, marian, m2m, mbart, t5]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wholetext.reporting import Choices, analyse, write_report
+from wholetext.reporting import PageOptions, analyse, write_report
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, Output
 
@@ -37,7 +37,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outputs = [Output(NAME, {doc.id: HOSTILE}), Output("{{ other }}", {doc.id: HOSTILE[1:] + HOSTILE[:1]})]
     path = tmp_path_factory.mktemp("hostile") / "report.html"
     run = evaluate(corpus, outputs, ["chrf", "slide(size=2,step=1):chrf"], Options(cache=False, flags=False))
-    write_report(analyse(run), [], path, Choices())
+    write_report(analyse(run), [], path, PageOptions())
     return path
 
 
@@ -77,7 +77,7 @@ def test_names_with_control_characters_are_shown(chromium: Any, tmp_path: Path) 
     doc = Document(f"doc{evil}", ("a b c",), {f"ref{evil}": ("a b d",)})
     outputs = [Output(f"{kind}{evil}", {doc.id: (f"a {kind}",)}) for kind in ("one", "two")]
     run = evaluate(Corpus(f"set{evil}", ("de", "en"), (doc,)), outputs, ["chrf"], Options(cache=False, flags=False))
-    write_report(analyse(run), [], tmp_path / "report.html", Choices())
+    write_report(analyse(run), [], tmp_path / "report.html", PageOptions())
     raw = (tmp_path / "report.html").read_text("utf-8")
     for where in ("leaderboard", "documents", "compare", "document"):
         page = chromium.new_context().new_page()

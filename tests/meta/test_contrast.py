@@ -30,7 +30,7 @@ from wholetext.meta.contrast.ctxpro import variants
 from wholetext.meta.contrast.items import Wanted
 from wholetext.registry import Scorer
 from wholetext.scoring.evaluate import Options
-from wholetext.types import FloatArray, Metric, Request, Run, mean_stats
+from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 from wholetext.views import Context, Sentence, Whole
 
 NO_CACHE = Options(cache=False)
@@ -47,7 +47,7 @@ class Fingerprint(Metric):
     def __post_init__(self) -> None:
         object.__setattr__(self, "higher_is_better", not self.lower)
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         seen = [(request.src, request.hyp) for request in requests]
         return mean_stats([int(hashlib.sha256(repr(one).encode()).hexdigest()[:8], 16) / 2**32 for one in seen])
 
@@ -59,7 +59,7 @@ class Length(Metric):
     name = "length"
     needs = frozenset({"hyp"})
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         return mean_stats([float(len(request.hyp[0].text)) or float("nan") for request in requests])
 
 
@@ -104,7 +104,7 @@ def test_context_is_the_correct_previous_target() -> None:
 
     @dataclass(frozen=True)
     class Spy(Length):
-        def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
             seen.extend(requests)
             return super().measure(requests, run)
 

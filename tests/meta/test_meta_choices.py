@@ -19,13 +19,13 @@ from wholetext.meta.agreement.accuracy import soft_accuracy
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.metric_scores import Wanted, gather
-from wholetext.meta.participants import Choice, read_field
+from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.presets import Averaging, run_tasks, tasks_for
-from wholetext.meta.tasks import Significance, read_task, run_task
+from wholetext.meta.tasks import MetricTests, read_task, run_task
 from wholetext.scoring.evaluate import Options, evaluate
 
 LP = "de-en"
-NONE = Significance(draws=0)
+NONE = MetricTests(draws=0)
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_all_labels_of_a_metric_are_used(folder: Path, capsys: pytest.CaptureFix
         shutil.copy(scores / f"poor-src.{level}.score", scores / f"good-src.{level}.score")
         shutil.copy(scores / f"poor-src.{level}.score", scores / f"both-refA.refB.{level}.score")
         shutil.copy(scores / f"poor-src.{level}.score", scores / f"every-all.{level}.score")
-    two = gather(read_field(folder, LP, Choice(refs=("A", "B"))), [])
+    two = gather(read_participants(folder, LP, Selection(refs=("A", "B"))), [])
     assert [m.name for m in two.metrics] == ["both", "every", "good-refA", "good-refB", "good[noref]", "other", "poor"]
-    one = gather(read_field(folder, LP, Choice()), [])
+    one = gather(read_participants(folder, LP, Selection()), [])
     assert [m.name for m in one.metrics] == ["good", "good[noref]", "poor"]  # "all" would be refA and refB
     assert [m.name for m in gather(two.field, ["good"]).metrics] == ["good-refA", "good-refB", "good[noref]"]
     assert [m.name for m in gather(two.field, ["good-refB", "poor-src"]).metrics] == ["good-refB", "poor"]
@@ -89,7 +89,7 @@ def test_score_files_from_elsewhere(folder: Path, tmp_path: Path, capsys: pytest
         shutil.move(folder / "metric-scores" / LP / f"good-refA.{level}.score", away / f"mine-refA.{level}.score")
     bare = tmp_path / "my-own"
     shutil.copy(away / "mine-refA.seg.score", bare)
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     found = gather(field, Wanted(files=(tmp_path / "away",)))
     assert [(m.name, sorted(m.levels)) for m in found.metrics] == [("mine", ["seg", "sys"])]
     named = gather(field, Wanted(names=("poor",), files=(bare,)))
@@ -111,7 +111,7 @@ def test_primary_submissions(folder: Path, capsys: pytest.CaptureFixture[str]) -
     scores = folder / "metric-scores" / LP
     for level in ("seg", "sys"):
         (scores / f"good-refA.{level}.score").rename(scores / f"COMET-22-refA.{level}.score")
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     found = gather(field, Wanted(primary=True))
     assert [m.name for m in found.metrics] == ["COMET-22"]
     assert any("1 stored metrics that are not primary" in note for note in found.notes)
@@ -138,7 +138,7 @@ def partly(folder: Path) -> dict[str, list[float | None]]:
 
 def test_documents_are_scored_on_judged_segments(folder: Path) -> None:
     gold = partly(folder)
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     known = {s: [i for i, v in enumerate(gold[s]) if v is not None] for s in field.systems}
     found = gather(field, ["good", "chrf"])
     for metric in found.metrics:
@@ -150,7 +150,7 @@ def test_documents_are_scored_on_judged_segments(folder: Path) -> None:
             np.testing.assert_allclose(metric.at("domain", field), wanted)
         assert metric.at("doc", field).shape == (4, 2)
     result = run_task(found, read_task("doc:pearson"), NONE)
-    everything = gather(read_field(folder, LP, Choice(all_segments=True)), ["good", "chrf"])
+    everything = gather(read_participants(folder, LP, Selection(all_segments=True)), ["good", "chrf"])
     assert result.value("good") != pytest.approx(run_task(everything, read_task("doc:pearson"), NONE).value("good"))
     loaded = evalset.read(folder, LP)
     short = [(doc.id, [i for i in range(len(doc)) if (i < 2 or doc.id == "doc1")]) for doc in loaded.corpus.docs]
@@ -167,16 +167,16 @@ def test_a_document_file_is_used_where_documents_were_judged_whole(folder: Path)
     gold = evalset_folder.gold()
     gold["beta"][3] = -1.0
     gold_rewritten(folder, gold)
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     assert gather(field, ["good"]).metrics[0].at("doc", field)[3].tolist() == [3.0, 6.0]
     partly(folder)
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     assert gather(field, ["good"]).metrics[0].at("doc", field)[3].tolist() != [3.0, 6.0]
 
 
 def test_unjudged_segments_are_not_scored(folder: Path) -> None:
     partly(folder)
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     loaded = evalset.read(folder, LP)
     outputs = [o for o in loaded.outputs if o.system in field.systems]
     judged = {run.doc: field.judged[run.start : run.stop] for run in field.runs}
@@ -208,7 +208,7 @@ def test_scores_written_by_out_are_read_back(folder: Path, tmp_path: Path, capsy
 
 
 def test_a_sample_of_documents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    field = read_field(folder, LP, Choice(sample=1))
+    field = read_participants(folder, LP, Selection(sample=1))
     doc = field.runs[0] if field.judged[0] else field.runs[1]
     assert field.judged.sum() == doc.stop - doc.start
     assert "a sample of 1 of 2 judged documents" in field.notes[0]
@@ -217,7 +217,7 @@ def test_a_sample_of_documents(folder: Path, capsys: pytest.CaptureFixture[str])
     own = next(c.at("sys", field) for c in gather(field, ["good"]).metrics)
     seg = gather(field, ["good"]).metrics[0].levels["seg"]
     np.testing.assert_allclose(own[0, 0], np.nanmean(np.where(np.isnan(field.seg[0]), np.nan, seg[0])))
-    assert read_field(folder, LP, Choice(sample=5)).judged.sum() == 8
+    assert read_participants(folder, LP, Selection(sample=5)).judged.sum() == 8
     code, out, _ = run(capsys, "meta", str(folder), "--sample", "1", "--draws", "0", "--level", "seg")
     assert code == 0 and "a sample of 1 of 2 judged documents (seed 12345)" in out
 
@@ -231,11 +231,11 @@ def test_standardised_gold_of_systems(folder: Path) -> None:
     turned = {s: [-values[0]] for s, values in means.items()}
     (human / f"{LP}.wmt-z.sys.score").write_text(evalset_folder.score_lines(turned))
     for test_set, name, sign in (("wmt20", "wmt-z", -1), ("wmt21.news", "wmt-z", -1), ("wmt22", "wmt-raw", 1)):
-        field = read_field(folder, LP, Choice(test_set=test_set))
+        field = read_participants(folder, LP, Selection(test_set=test_set))
         assert (field.gold_name, field.gold_at("sys"), field.gold_at("seg")) == ("wmt-raw", name, "wmt-raw")
         assert field.gold("sys")[3, 0] == sign * means[field.systems[3]][0]
         assert run_task(gather(field, ["good"]), read_task("sys:pearson"), NONE).gold == name
-    asked = read_field(folder, LP, Choice(test_set="wmt20", gold="wmt-raw"))
+    asked = read_participants(folder, LP, Selection(test_set="wmt20", gold="wmt-raw"))
     assert asked.gold_at("sys") == "wmt-raw"
 
 
@@ -282,7 +282,7 @@ def test_p_values_are_in_the_table(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_weights_nan_rule_and_early_stopping(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parts = [gather(read_field(folder, LP, Choice()), [])]
+    parts = [gather(read_participants(folder, LP, Selection()), [])]
     names = ["sys:pearson", "seg:pearson", "seg:kendall/item"]
 
     def weights(rule: Averaging) -> tuple[float, ...]:
@@ -301,7 +301,7 @@ def test_weights_nan_rule_and_early_stopping(folder: Path, capsys: pytest.Captur
                          (["--weigh-by", "colour"], "'colour'"), (["--weight", "sys:pearson=-1"], "invalid weight")):
         code, _, err = run(capsys, *common, *option)
         assert code == 2 and text in err
-    assert Significance(block=100, stop_below=0.1, stop_above=0.3).plan().high == 0.3
+    assert MetricTests(block=100, stop_below=0.1, stop_above=0.3).plan().high == 0.3
     code, out, _ = run(capsys, *common[:-1], "--micro", "--nan", "zero")
     assert code == 0 and "rows weigh by their number of scores and undefined rows count as 0" in out
 
@@ -332,11 +332,11 @@ def test_sentences_nobody_rated_are_not_scored_for_paragraphs(folder: Path, monk
         return evaluate(corpus, outputs, specs, options)
 
     monkeypatch.setattr(module, "evaluate", counted)
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     points = module.curves(field, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
     assert asked[0]["doc0"].tolist() == [True, True, True, False, False] and asked[1] is None
     monkeypatch.undo()
-    whole = read_field(folder, LP, Choice())
+    whole = read_participants(folder, LP, Selection())
     again = module.curves_of(whole, find_ratings(folder, LP, "mqm").ratings, [Windows(2)], lambda loaded: {
         "chrf": np.stack([evaluate(loaded.corpus, [o], ["chrf"]).scores["chrf"][o.system].at("segment")
                           for o in loaded.outputs])})
@@ -350,10 +350,10 @@ def test_standardised_gold_of_a_part(folder: Path) -> None:
     turned = {s: [None if v is None else -v / 10 for v in row] for s, row in evalset_folder.gold().items()}
     (human / f"{LP}.wmt-z.seg.score").write_text(evalset_folder.score_lines(turned))
     (human / f"{LP}.wmt-z.sys.score").write_text(evalset_folder.score_lines({s: [7.0] for s in turned}))
-    field = read_field(folder, LP, Choice(test_set="wmt20", domains=("talks",)))
+    field = read_participants(folder, LP, Selection(test_set="wmt20", domains=("talks",)))
     assert field.gold_at("sys") == "wmt-z"
     np.testing.assert_allclose(field.gold("sys")[:, 0], -np.nanmean(field.gold("seg"), axis=1) / 10)
-    assert read_field(folder, LP, Choice(test_set="wmt20")).gold("sys").tolist() == [[7.0]] * 4
+    assert read_participants(folder, LP, Selection(test_set="wmt20")).gold("sys").tolist() == [[7.0]] * 4
 
 
 def test_notes_are_on_stderr_where_the_table_has_no_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

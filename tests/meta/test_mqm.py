@@ -11,7 +11,7 @@ import pytest
 
 from wholetext.errors import InputError
 from wholetext.io.formats.scores import human_scores
-from wholetext.meta.judgments.mqm import WMT22, MqmError, Weights, breakdown, gaps, mqm_ratings, read_mqm, spans
+from wholetext.meta.judgments.mqm import WMT22, MqmError, SeverityWeights, breakdown, gaps, mqm_ratings, read_mqm, spans
 
 HEAD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 RAW = {"en-de": "mqm_ted_ende.tsv", "zh-en": "mqm_ted_zhen.tsv"}
@@ -27,12 +27,12 @@ def error(severity: str, category: str, place: int = 0, rater: str = "r1", syste
     ("Major", "Fluency/Punctuation", 5.0), ("Major", "Non-translation!", 25.0), ("Neutral", "Style/Awkward", 0.0),
     ("No-error", "No-error", 0.0), ("odd", "", 0.0), ("MAJOR", "Source error", 5.0)])
 def test_weights(severity: str, category: str, weight: float) -> None:
-    assert Weights().of(severity, category) == weight
+    assert SeverityWeights().of(severity, category) == weight
 
 
 def test_other_weights() -> None:
-    assert Weights(WMT22).of("Major", "Non-translation!") == 5.0
-    assert Weights({"major": 3.0}).of("minor", "x") == 0.0
+    assert SeverityWeights(WMT22).of("Major", "Non-translation!") == 5.0
+    assert SeverityWeights({"major": 3.0}).of("minor", "x") == 0.0
 
 
 def test_scores_are_averaged_over_raters() -> None:
@@ -106,7 +106,7 @@ def test_the_reference_converter(data: Path, golden: Path) -> None:
             for one in raters:
                 rater, _, penalty = one.partition("=")
                 assert table[ratings.raters.index(rater), row, column] == pytest.approx(-float(penalty), abs=1e-9)
-    for key, weights in (("system_means", Weights()), ("system_means_wmt22_weights", Weights(WMT22))):
+    for key, weights in (("system_means", SeverityWeights()), ("system_means_wmt22_weights", SeverityWeights(WMT22))):
         found = mqm_ratings(errors, weights)
         means = np.nanmean(found.judgments().values, axis=1)
         for system, mean in expected[key].items():

@@ -16,11 +16,11 @@ from wholetext.meta.curves import curves
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.metric_scores import gather
 from wholetext.meta.paragraphs import Windows
-from wholetext.meta.participants import Choice, read_field
+from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.presets import preset, run_tasks, tasks_for
 from wholetext.meta.ranking import average, even_weights, inter_correlation, paired_t
 from wholetext.meta.store import Meta, as_json, notes_of, read_meta, write_meta
-from wholetext.meta.tasks import Significance, Task, judge, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.tasks import MetricTests, Task, judge, pooled_accuracy_task, read_task, run_task
 
 LP = "de-en"
 
@@ -34,17 +34,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_who_takes_part(folder: Path) -> None:
-    field = read_field(folder, None, Choice())
+    field = read_participants(folder, None, Selection())
     assert field.systems == evalset_folder.SYSTEMS
     assert field.left_out == {"refB": "human"}
     assert (field.gold_name, field.refs) == ("mqm", ("refA",))
-    with_human = read_field(folder, LP, Choice(human=True))
+    with_human = read_participants(folder, LP, Selection(human=True))
     assert "refB" in with_human.systems
-    close = read_field(folder, LP, Choice(human=True, close_refs=("refB",)))
+    close = read_participants(folder, LP, Selection(human=True, close_refs=("refB",)))
     assert close.left_out == {"refB": "close to the metrics' reference"}
-    own = read_field(folder, LP, Choice(human=True, refs=("refB",)))
+    own = read_participants(folder, LP, Selection(human=True, refs=("refB",)))
     assert own.left_out == {"refB": "the metrics' reference"}
-    few = read_field(folder, LP, Choice(systems=("alpha", "beta")))
+    few = read_participants(folder, LP, Selection(systems=("alpha", "beta")))
     assert few.systems == ("alpha", "beta")
 
 
@@ -56,28 +56,28 @@ def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
             path.rename(path.with_name(path.name.replace("de-en", "en-de")))
     for path in (*renamed.rglob("*.score"), *renamed.rglob("*.tsv")):
         path.write_text(path.read_text().replace("gamma", "M2M100_1.2B-B4"))
-    field = read_field(renamed, "en-de", Choice())
+    field = read_participants(renamed, "en-de", Selection())
     assert field.left_out["M2M100_1.2B-B4"] == "outlier"
-    assert "M2M100_1.2B-B4" in read_field(renamed, "en-de", Choice(outliers=True)).systems
+    assert "M2M100_1.2B-B4" in read_participants(renamed, "en-de", Selection(outliers=True)).systems
 
 
 @pytest.mark.parametrize(("choice", "match"), [
-    (Choice(gold="wmt"), "no human scores 'wmt'"), (Choice(refs=("refZ",)), "no reference 'refZ'"),
-    (Choice(domains=("sport",)), "no domain 'sport'"), (Choice(systems=("omega",)), "judged a system 'omega'"),
-    (Choice(systems=("alpha",)), "1 systems are left")])
-def test_faulty_choices(folder: Path, choice: Choice, match: str) -> None:
+    (Selection(gold="wmt"), "no human scores 'wmt'"), (Selection(refs=("refZ",)), "no reference 'refZ'"),
+    (Selection(domains=("sport",)), "no domain 'sport'"), (Selection(systems=("omega",)), "judged a system 'omega'"),
+    (Selection(systems=("alpha",)), "1 systems are left")])
+def test_faulty_choices(folder: Path, choice: Selection, match: str) -> None:
     with pytest.raises(InputError, match=match):
-        read_field(folder, LP, choice)
+        read_participants(folder, LP, choice)
 
 
 def test_levels_are_means_of_judged_segments(folder: Path) -> None:
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     seg = field.gold("seg")
     assert np.isnan(seg[1, 3])
     np.testing.assert_allclose(field.gold("doc")[:, 0], np.nanmean(seg[:, :5], axis=1))
     np.testing.assert_allclose(field.gold("sys")[:, 0], np.nanmean(seg, axis=1))
     np.testing.assert_allclose(field.gold("domain"), field.gold("doc"))
-    talks = read_field(folder, LP, Choice(domains=("talks",)))
+    talks = read_participants(folder, LP, Selection(domains=("talks",)))
     np.testing.assert_allclose(talks.gold("sys")[:, 0], np.nanmean(seg[:, 5:], axis=1))
     assert talks.domain_names == ("talks",)
     assert talks.judged.tolist() == [False] * 5 + [True] * 3
@@ -98,29 +98,29 @@ def test_conventions() -> None:
 
 
 def test_stored_metrics_need_references_of_the_field(folder: Path) -> None:
-    found = gather(read_field(folder, LP, Choice()), [])
+    found = gather(read_participants(folder, LP, Selection()), [])
     assert sorted(m.name for m in found.metrics) == ["good", "poor"]  # other-refB uses another reference
     assert not found.notes
 
 
 def test_computed_beside_stored(folder: Path) -> None:
-    found = gather(read_field(folder, LP, Choice()), ["good", "chrf", "ter"])
+    found = gather(read_participants(folder, LP, Selection()), ["good", "chrf", "ter"])
     chrf, ter = found.metrics[1:]
     assert chrf.levels["seg"].shape == (4, 8)
     assert chrf.levels["sys"][0, 0] > chrf.levels["sys"][3, 0]
     assert ter.levels["sys"][0, 0] > ter.levels["sys"][3, 0]  # lower is better, so its sign is turned
     assert "metric:chrf" in chrf.source
     with pytest.raises(WholetextError, match="no metric 'chrg'"):
-        gather(read_field(folder, LP, Choice()), ["chrg"])
+        gather(read_participants(folder, LP, Selection()), ["chrg"])
 
 
 def test_system_scores_cover_judged_text_only(folder: Path) -> None:
     path = folder / "human-scores" / f"{LP}.mqm.seg.score"
     scores = {s: [v if i < 5 else None for i, v in enumerate(row)] for s, row in evalset_folder.gold().items()}
     path.write_text(evalset_folder.score_lines(scores))
-    judged = gather(read_field(folder, LP, Choice()), ["chrf"]).metrics[0].levels["sys"]
-    every = gather(read_field(folder, LP, Choice(all_segments=True)), ["chrf"]).metrics[0].levels["sys"]
-    news = gather(read_field(folder, LP, Choice(domains=("news",))), ["chrf"]).metrics[0].levels["sys"]
+    judged = gather(read_participants(folder, LP, Selection()), ["chrf"]).metrics[0].levels["sys"]
+    every = gather(read_participants(folder, LP, Selection(all_segments=True)), ["chrf"]).metrics[0].levels["sys"]
+    news = gather(read_participants(folder, LP, Selection(domains=("news",))), ["chrf"]).metrics[0].levels["sys"]
     assert not np.allclose(judged, every)
     np.testing.assert_allclose(judged, news)
 
@@ -148,7 +148,7 @@ def broken(folder: Path, change: str) -> None:
 def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str, match: str) -> None:
     broken(folder, change)
     with pytest.raises(InputError, match=match) as fault:
-        gather(read_field(folder, LP, Choice()), [])
+        gather(read_participants(folder, LP, Selection()), [])
     assert "good-refA.seg.score" in str(fault.value)
 
 
@@ -157,7 +157,7 @@ def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str
     ("nan", "left out: 'nan' is not a score", 4), ("long", "left out: system 'alpha' has 9 scores", 4)])
 def test_allow_missing_says_what_was_left_out(folder: Path, change: str, note: str, systems: int) -> None:
     broken(folder, change)
-    found = gather(read_field(folder, LP, Choice()), [], allow_missing=True)
+    found = gather(read_participants(folder, LP, Selection()), [], allow_missing=True)
     assert any(note in one for one in found.notes), found.notes
     assert len(found.field.systems) == systems
     run_task(found, read_task("sys:pearson"))
@@ -191,22 +191,22 @@ def test_faulty_tasks(text: str, match: str) -> None:
 
 
 def test_results_are_ranked_with_pairs_and_chance(folder: Path) -> None:
-    found = gather(read_field(folder, LP, Choice()), [])
+    found = gather(read_participants(folder, LP, Selection()), [])
     for text in ("sys:accuracy", "sys:pearson", "sys:spa", "doc:pearson", "domain:pearson", "seg:acc_eq", "seg:pearson",
                  "seg:kendall/item", "seg:darr@1", "seg:spearman/system", "seg:pdp", "seg:tau23", "seg:kendall_c/item"):
-        result = run_task(found, read_task(text), Significance(draws=100))
+        result = run_task(found, read_task(text), MetricTests(draws=100))
         assert result.metrics == ("good", "poor") or text in ("sys:accuracy", "domain:pearson", "doc:pearson"), text
         assert result.ranks[0] == 1
         assert all(one.pairs > 0 and np.isfinite(one.chance) for one in result.estimates)
         assert result.p.shape == (2, 2)
         assert 0 <= result.p[0, 1] <= 1
     assert run_task(found, read_task("seg:pearson")).ranks == (1, 2)
-    untested = run_task(found, read_task("seg:pearson"), Significance(draws=0))
+    untested = run_task(found, read_task("seg:pearson"), MetricTests(draws=0))
     assert (untested.test, untested.ranks) == ("none", (None, None))  # nothing was tested: ranks are unknown
 
 
 def test_no_pairs_is_said(folder: Path) -> None:
-    found = gather(read_field(folder, LP, Choice()), [])
+    found = gather(read_participants(folder, LP, Selection()), [])
     result = run_task(found, read_task("seg:darr@25"))
     assert result.estimates[0].pairs == 0
     assert any("could be compared" in note for note in found.notes)
@@ -214,7 +214,7 @@ def test_no_pairs_is_said(folder: Path) -> None:
 
 def test_metrics_without_the_level_are_left_out(folder: Path) -> None:
     (folder / "metric-scores" / LP / "poor-src.seg.score").unlink()
-    found = gather(read_field(folder, LP, Choice()), [])
+    found = gather(read_participants(folder, LP, Selection()), [])
     result = run_task(found, read_task("seg:pearson"))
     assert result.metrics == ("good",)
     assert any("poor has no scores" in note for note in found.notes)
@@ -222,23 +222,23 @@ def test_metrics_without_the_level_are_left_out(folder: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["documents", "systems", "both"])
 def test_intervals(folder: Path, unit: str) -> None:
-    found = gather(read_field(folder, LP, Choice()), ["good", "chrf"])
+    found = gather(read_participants(folder, LP, Selection()), ["good", "chrf"])
     for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
-        result = run_task(found, read_task(text), Significance(draws=10, interval=unit))  # type: ignore[arg-type]
+        result = run_task(found, read_task(text), MetricTests(draws=10, interval=unit))  # type: ignore[arg-type]
         for one, low, high in zip(result.estimates, result.low, result.high):
             assert low <= high
             if not text.startswith("sys"):  # a stored system score need not be the mean of stored segments
                 assert low <= one.value + 1e-9
                 assert one.value <= high + 1e-9
-    result = run_task(found, read_task("sys:spa"), Significance(draws=10, interval=unit))  # type: ignore[arg-type]
+    result = run_task(found, read_task("sys:spa"), MetricTests(draws=10, interval=unit))  # type: ignore[arg-type]
     assert np.isnan(result.low).all()
 
 
 def test_pooled_accuracy_over_language_pairs(folder: Path) -> None:
-    one = gather(read_field(folder, LP, Choice()), [])
-    two = gather(read_field(folder, LP, Choice(systems=("alpha", "beta", "delta"))), [])
-    pooled = pooled_accuracy_task([one, two], Significance(draws=50))
-    single = [run_task(part, read_task("sys:accuracy"), Significance(draws=0)) for part in (one, two)]
+    one = gather(read_participants(folder, LP, Selection()), [])
+    two = gather(read_participants(folder, LP, Selection(systems=("alpha", "beta", "delta"))), [])
+    pooled = pooled_accuracy_task([one, two], MetricTests(draws=50))
+    single = [run_task(part, read_task("sys:accuracy"), MetricTests(draws=0)) for part in (one, two)]
     for name, got in zip(pooled.metrics, pooled.estimates):
         right = sum(round(r.value(name) * r.estimates[0].pairs) for r in single)
         assert got.pairs == 6 + 3
@@ -261,7 +261,7 @@ def test_average_over_tasks() -> None:
     stack = np.stack([gold + rng.normal(size=gold.shape) * s for s in (0.2, 0.9, 1.0)])
     names = ["best", "mid", "last"]
     tasks = [Task("seg", Measure("pearson", "none")), Task("seg", Measure("acc_eq", "item"))]
-    results = [judge(gold, stack, names, task, Significance(draws=200)) for task in tasks]
+    results = [judge(gold, stack, names, task, MetricTests(draws=200)) for task in tasks]
     found = average(results, [3.0, 1.0])
     assert found.weights == (0.75, 0.25)
     values = {n: 0.75 * (results[0].value(n) + 1) / 2 + 0.25 * results[1].value(n) for n in names}
@@ -272,7 +272,7 @@ def test_average_over_tasks() -> None:
     assert found.ranks[:2] == (1, 2)
     reversed_order = average(results[::-1], [1.0, 3.0])
     np.testing.assert_allclose(found.p, reversed_order.p)
-    short = judge(gold, stack, names, tasks[0], Significance(draws=200, block=50))  # settled early: draws are repeated
+    short = judge(gold, stack, names, tasks[0], MetricTests(draws=200, block=50))  # settled early: draws are repeated
     assert average([short, results[1]]).p[0, 1] < 0.05
     with pytest.raises(InputError, match="no tasks"):
         average([])
@@ -282,7 +282,7 @@ def test_average_of_one_task_is_the_task() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=(6, 40))
     stack = np.stack([gold + rng.normal(size=gold.shape) * s for s in (1.0, 1.1, 1.2, 1.3)])
-    result = judge(gold, stack, list("abcd"), Task("seg", Measure("pearson")), Significance(draws=300))
+    result = judge(gold, stack, list("abcd"), Task("seg", Measure("pearson")), MetricTests(draws=300))
     found = average([result])
     upper = np.triu_indices(4, 1)
     np.testing.assert_allclose(found.p[upper], result.p[upper])
@@ -290,8 +290,9 @@ def test_average_of_one_task_is_the_task() -> None:
 
 
 def test_presets(folder: Path) -> None:
-    parts = [gather(read_field(folder, LP, choice), []) for choice in (Choice(), Choice(domains=("news",)))]
-    table = run_tasks(parts, tasks_for((), preset("wmt23").tasks), True, Significance(draws=20))
+    choices = (Selection(), Selection(domains=("news",)))
+    parts = [gather(read_participants(folder, LP, choice), []) for choice in choices]
+    table = run_tasks(parts, tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
     assert len(table.results) == 7
     assert table.average is not None
     assert table.average.weights == pytest.approx([2 / 8] + [1 / 8] * 6)
@@ -302,7 +303,7 @@ def test_presets(folder: Path) -> None:
 
 
 def test_correlation_between_metrics(folder: Path) -> None:
-    found = gather(read_field(folder, LP, Choice()), [])
+    found = gather(read_participants(folder, LP, Selection()), [])
     for statistic in ("pearson", "spearman", "kendall"):
         names, table = inter_correlation(found, "seg", statistic)
         assert names == ["good", "poor"]
@@ -338,7 +339,7 @@ def test_paired_t_by_category(folder: Path) -> None:
 
 
 def test_curves(folder: Path) -> None:
-    field = read_field(folder, LP, Choice())
+    field = read_participants(folder, LP, Selection())
     source = find_ratings(folder, LP, "mqm")
     points = curves(field, source.ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
     assert len(points) == 8
@@ -352,8 +353,8 @@ def test_curves(folder: Path) -> None:
 
 
 def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
-    part = gather(read_field(folder, LP, Choice()), ["good", "chrf"])
-    table = run_tasks([part], tasks_for(("sys", "seg"), ()), False, Significance(draws=20, interval="documents"))
+    part = gather(read_participants(folder, LP, Selection()), ["good", "chrf"])
+    table = run_tasks([part], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
     names, between = inter_correlation(part)
     points = curves(part.field, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
     meta = Meta((part,), table, 0.05, ((part.field.name, "seg", names, between),), {"x": points}, notes_of([part]))
@@ -388,11 +389,11 @@ def test_a_task_on_real_data_gives_the_golden_numbers(data: Path, golden: Path, 
         shutil.copytree(source / part, folder / part, ignore=shutil.ignore_patterns("raw", "en-*", "*ratings*"))
     shutil.copytree(golden / "meta" / "mtme_layout" / "wmt21.tedtalks" / "metric-scores", folder / "metric-scores")
     expected = json.loads((golden / "meta" / "wmt21.tedtalks.zh-en.stats.json").read_text())["expected"]
-    found = gather(read_field(folder, "zh-en", Choice()), [])
+    found = gather(read_participants(folder, "zh-en", Selection()), [])
     assert {m.name for m in found.metrics} == {"BLEU", "noise2"}
     for text, level, key in (("sys:pearson", "sys", "pearson"), ("sys:accuracy", "sys", "pairwise_accuracy"),
                              ("seg:pearson", "seg", "pearson_none"), ("seg:acc_eq", "seg", "acc_eq_item"),
                              ("seg:kendall/item", "seg", "kendall_item")):
-        result = run_task(found, read_task(text), Significance(draws=0))
+        result = run_task(found, read_task(text), MetricTests(draws=0))
         for name in result.metrics:
             assert result.value(name) == pytest.approx(expected[name][level][key], abs=1e-9), (text, name)

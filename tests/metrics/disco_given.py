@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from wholetext.metrics.cohesion.readings import Reading, read
+from wholetext.metrics.cohesion.readings import AnalysedText, read
 from wholetext.scoring.engine import Engine
 from wholetext.taggers.analysis import LAYERS, Analysis, Token
-from wholetext.types import Fit, Request, View
+from wholetext.types import Excerpt, Fit, Request
 
 
 class WordListTagger:
@@ -62,13 +62,13 @@ def engine(**given: Any) -> GivenEngine:
     return made
 
 
-def whole(text: str) -> View:
-    return View((text,), (0, 1))
+def whole(text: str) -> Excerpt:
+    return Excerpt((text,), (0, 1))
 
 
 def request(hyp: str, *refs: str) -> Request:
     return Request((whole(hyp),), None, tuple(map(whole, refs)))
 
 
-def reading(text: str, nouns: Mapping[str, str]) -> Reading:
+def reading(text: str, nouns: Mapping[str, str]) -> AnalysedText:
     return read([text], [WordListTagger(nouns).analyse(text)])

@@ -11,7 +11,7 @@ from neural_texts import ORACLE, cut, oracle, texts
 
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
-from wholetext.types import FloatArray, Request, View
+from wholetext.types import Excerpt, FloatArray, Request
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -93,8 +93,8 @@ def test_document_scores_as_the_paper_defines_them(case: dict[str, Any]) -> None
             close(scores(metric, cut(TEXTS[pair], prev=case["n"])), wanted[variant])
 
 
-def one(text: str) -> View:
-    return View((text,), (0, 1))
+def one(text: str) -> Excerpt:
+    return Excerpt((text,), (0, 1))
 
 
 def test_byte_level_vocabularies_see_a_space_before_the_first_word() -> None:

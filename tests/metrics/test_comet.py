@@ -17,7 +17,7 @@ from wholetext.metrics.comet import Comet
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.testing import sample
-from wholetext.types import FloatArray, Request, View
+from wholetext.types import Excerpt, FloatArray, Request
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -146,8 +146,8 @@ def test_edge_cases(tiny: Path, request: pytest.FixtureRequest) -> None:
             close(scores(Comet(str(tiny / model), **options), asked), wanted)
 
 
-def one(text: str) -> View:
-    return View((text,), (0, 1))
+def one(text: str) -> Excerpt:
+    return Excerpt((text,), (0, 1))
 
 
 @pytest.mark.parametrize("name", oracle("extra/expected.json")["comet"])

@@ -13,11 +13,11 @@ from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.aligned import PER_LAYER, Aligned
 from wholetext.backends.learned.config import Config
 from wholetext.backends.learned.forms import Opening
-from wholetext.backends.learned.weights import Weights
+from wholetext.backends.learned.weights import WeightsFile
 from wholetext.errors import ModelError
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
-from wholetext.types import Request, View
+from wholetext.types import Excerpt, Request
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -29,11 +29,11 @@ def form(engine: Engine | None = None, **settings: Any) -> Aligned:
     engine = engine or Engine(("zh", "en"))
     base = locate(str(MODEL))
     config = Config("aligned", base.name, base.revision, settings=settings)
-    return Aligned(Opening(config, base, Weights(None), Precision("cpu", "fp32"), engine))
+    return Aligned(Opening(config, base, WeightsFile(None), Precision("cpu", "fp32"), engine))
 
 
 def one(hyp: str, ref: str) -> Request:
-    return Request((View((hyp,), (0, 1)),), None, (View((ref,), (0, 1)),))
+    return Request((Excerpt((hyp,), (0, 1)),), None, (Excerpt((ref,), (0, 1)),))
 
 
 def test_the_untrained_score_is_bertscore() -> None:
@@ -68,12 +68,12 @@ def test_features_do_not_depend_on_order_or_company() -> None:
 
 def test_context_is_read_and_only_the_segment_is_compared() -> None:
     mine = form()
-    hyp, ref = View(("A first line.", "The cat sat."), (1, 2)), View(("A first line.", "The cat sat."), (1, 2))
+    hyp, ref = Excerpt(("A first line.", "The cat sat."), (1, 2)), Excerpt(("A first line.", "The cat sat."), (1, 2))
     with_context = mine.features([Request((hyp,), None, (ref,))], Engine())[0]
     without = mine.features([one("The cat sat.", "The cat sat.")], Engine())[0]
     same_length = len(mine.body.layers) * PER_LAYER
     np.testing.assert_allclose(with_context[:same_length], without[:same_length], atol=1e-5)  # all matches are 1
-    other = Request((View(("Quite another line.", "The cat sat."), (1, 2)),), None, (ref,))
+    other = Request((Excerpt(("Quite another line.", "The cat sat."), (1, 2)),), None, (ref,))
     assert abs(mine.features([other], Engine())[0] - with_context).max() > 1e-3  # context moves the vectors
 
 
@@ -81,4 +81,4 @@ def test_it_reads_hypothesis_and_reference_only() -> None:
     base = locate(str(MODEL))
     config = Config("aligned", base.name, base.revision, reads=("hyp", "src"))
     with pytest.raises(ModelError, match="reads hyp and ref"):
-        Aligned(Opening(config, base, Weights(None), Precision("cpu", "fp32"), Engine()))
+        Aligned(Opening(config, base, WeightsFile(None), Precision("cpu", "fp32"), Engine()))

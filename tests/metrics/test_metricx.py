@@ -18,7 +18,7 @@ from wholetext.metrics.metricx import MetricX
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
 from wholetext.testing import check_metric
-from wholetext.types import Corpus, Document, Output, View
+from wholetext.types import Corpus, Document, Excerpt, Output
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -130,9 +130,9 @@ def test_context_gives_way_before_the_scored_text(model: str) -> None:
 
 
 def test_nearest_context_is_kept() -> None:
-    view = View(("a", "b", "X", "c", "d"), (2, 3))
+    view = Excerpt(("a", "b", "X", "c", "d"), (2, 3))
     assert [narrowed(view, keep) for keep in range(5)] == ["X", "X c", "b X c", "b X c d", "a b X c d"]
-    assert narrowed(View(("a", "b", "X"), (2, 3)), 1) == "b X"
+    assert narrowed(Excerpt(("a", "b", "X"), (2, 3)), 1) == "b X"
 
 
 def test_a_missing_source_is_said(model: str) -> None:

@@ -19,7 +19,7 @@ from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.plan import make_plan
 from wholetext.testing import check_metric
-from wholetext.types import Corpus, Document, FloatArray, Metric, Output, Request, View
+from wholetext.types import Corpus, Document, Excerpt, FloatArray, Metric, Output, Request
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -151,7 +151,7 @@ def test_plan_shows_the_tokens_with_the_scored_ones_marked(tiny: Path) -> None:
 
 def test_several_references_are_averaged_by_comet(tiny: Path) -> None:
     lines = TEXTS["en-de"]
-    one = lambda text: View((text,), (0, 1))  # noqa: E731
+    one = lambda text: Excerpt((text,), (0, 1))  # noqa: E731
     for name in ("comet-reg-mix", "xcomet"):
         metric = Comet(str(tiny / name)).resolve(("en", "de"))
         refs = (one(lines["ref"][0]), one(lines["hyp"][1]))
@@ -223,7 +223,7 @@ def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_equal_texts_need_no_transport() -> None:
     metric = Mover(BERT, layer=2).resolve(("en", "de"))
-    same = [Request((view,), None, (view,)) for view in (View(("The same words.",), (0, 1)),)]
+    same = [Request((view,), None, (view,)) for view in (Excerpt(("The same words.",), (0, 1)),)]
     assert metric.reduce_rows(metric.measure(same, Engine()))[0, 0] == pytest.approx(1.0, abs=1e-6)
 
 

@@ -15,7 +15,7 @@ from wholetext.io.formats import evalset
 from wholetext.registry import scorer
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.types import Corpus, Document, FloatArray, Output, Request, View
+from wholetext.types import Corpus, Document, Excerpt, FloatArray, Output, Request
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -26,7 +26,7 @@ if hub.embedded("minilm") is None:
 def scores(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     engine = Engine(("zh", "en"))
     metric = scorer("wt-mini").metric.resolve(engine.langs)
-    asked = [Request((View((hyp,), (0, 1)),), None, (View((ref,), (0, 1)),)) for hyp, ref in pairs]
+    asked = [Request((Excerpt((hyp,), (0, 1)),), None, (Excerpt((ref,), (0, 1)),)) for hyp, ref in pairs]
     return metric.reduce_rows(metric.measure(asked, engine))[:, 0]
 
 

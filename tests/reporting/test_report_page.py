@@ -16,7 +16,7 @@ import pytest
 from report_material import UNITS, big_run, full_run, texts
 
 from wholetext.errors import RunError, WholetextError
-from wholetext.reporting import Choices, Significance, analyse, write_report
+from wholetext.reporting import PageOptions, Significance, analyse, write_report
 from wholetext.reporting.page import SCRIPTS, STYLES, render
 from wholetext.reporting.rounding import fixed, short, shorts
 from wholetext.reporting.texts import choose
@@ -38,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module")
 def page(run: Any) -> str:
-    return render(analyse(run), [], Choices())
+    return render(analyse(run), [], PageOptions())
 
 
 def block(page: str, name: str) -> Any:
@@ -152,7 +152,7 @@ def test_names_and_titles_are_escaped() -> None:
     corpus = Corpus("<b>corpus</b>", ("de", "en"), (Document("<i>d</i>", ("a b c d",), {"r": ("a b c d",)}),))
     output = Output('"><script>alert(1)</script>', {"<i>d</i>": ("a b c e",)})
     run = evaluate(corpus, [output], ["chrf"], Options(cache=False))
-    page = render(analyse(run), [], Choices(title="{{ 7*7 }}</title>"))
+    page = render(analyse(run), [], PageOptions(title="{{ 7*7 }}</title>"))
     assert "<b>" not in page and "alert(1)</script>" not in page and "{{ 7*7 }}&lt;/title&gt;" in page
     assert "&lt;script&gt;alert(1)" in page  # in the table for readers without scripts
 
@@ -173,14 +173,14 @@ def test_a_document_longer_than_the_file_takes_is_cut() -> None:
     run = big_run(documents=1, segments=300, systems=2)
     drawn = choose(run, 100)
     assert drawn.segments == {0: 100}
-    page = render(analyse(run), [], Choices(segments=100))
+    page = render(analyse(run), [], PageOptions(segments=100))
     assert len(block(page, "text0")["0"]["src"]) == 100
     assert len(block(page, "text0")["0"]["rows"][0]["v"][0]) == 100
 
 
 def test_one_system_one_document_one_segment() -> None:
     corpus, outputs = texts(1, 1, 1)
-    page = render(analyse(evaluate(corpus, outputs, ["chrf", "ter"], Options(cache=False))), [], Choices())
+    page = render(analyse(evaluate(corpus, outputs, ["chrf", "ter"], Options(cache=False))), [], PageOptions())
     head = block(page, "head")
     assert head["metrics"][1]["higher"] is False and head["metrics"][0]["rank"] == [1]
 
@@ -202,7 +202,7 @@ def test_numbers_are_short_and_undefined_ones_null() -> None:
 
 def test_names_in_the_page_itself_have_no_control_characters(tmp_path: Path) -> None:
     """Title, heading and the table for browsers without scripts; the script does the same with what it draws."""
-    from wholetext.reporting import Choices, analyse, write_report
+    from wholetext.reporting import PageOptions, analyse, write_report
     from wholetext.scoring.evaluate import Options, evaluate
     from wholetext.types import Corpus, Document, Output
 
@@ -210,6 +210,6 @@ def test_names_in_the_page_itself_have_no_control_characters(tmp_path: Path) -> 
     doc = Document("d", ("a",), {"r": ("a b",)})
     corpus = Corpus(f"set{evil}", ("de", "en"), (doc,))
     run = evaluate(corpus, [Output(f"sys{evil}", {"d": ("a b",)})], ["chrf"], Options(cache=False, flags=False))
-    write_report(analyse(run), [], tmp_path / "report.html", Choices())
+    write_report(analyse(run), [], tmp_path / "report.html", PageOptions())
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "sys\\x1b[31m\\u202elive\\u2066\\u009b" in page and not set("\x1b\u202e\u2066\x9b") & set(page)

@@ -56,18 +56,18 @@ def test_damaged_details_are_an_error(details: dict) -> None:  # type: ignore[ty
 
 def test_what_the_model_did_not_see_comes_from_the_tokenizer(oracle) -> None:  # type: ignore[no-untyped-def]
     pytest.importorskip("transformers", reason="the models extra is not installed")
-    from wholetext.backends.tokenizer import Reading, Tokenizer
-    from wholetext.types import View
+    from wholetext.backends.tokenizer import TokenizedText, Tokenizer
+    from wholetext.types import Excerpt
 
     tokenizer = Tokenizer(oracle / "neural" / "models" / "tiny-xlmr")
     text = "  a small ferry crosses the river again today"
-    view = View((text,), (0, 1), " ")
-    whole = tokenizer.layout(view, Reading(strip=True))
-    assert tokenizer.seen(view, Reading(strip=True)) == len(text)
+    view = Excerpt((text,), (0, 1), " ")
+    whole = tokenizer.layout(view, TokenizedText(strip=True))
+    assert tokenizer.seen(view, TokenizedText(strip=True)) == len(text)
     size = whole.fit.tokens
     last = len(text)
     for limit in range(size - 1, 3, -1):
-        seen = tokenizer.seen(view, Reading(limit=limit, strip=True))
+        seen = tokenizer.seen(view, TokenizedText(limit=limit, strip=True))
         assert seen is not None and seen <= last
         kept = tokenizer.ids(text[:seen], strip=True)
         assert len(kept) <= limit - whole.fit.special + 1

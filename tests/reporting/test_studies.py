@@ -10,7 +10,7 @@ import study_files
 
 from wholetext.errors import RunError
 from wholetext.reporting import read_study
-from wholetext.reporting.page import Choices, render
+from wholetext.reporting.page import PageOptions, render
 from wholetext.reporting.panels import Bars, Curves, Grid, Study, Table
 
 
@@ -106,7 +106,7 @@ def test_contrast_has_accuracy_by_type_and_distance(files: dict[str, Path]) -> N
 
 def test_a_page_of_studies_alone(files: dict[str, Path]) -> None:
     studies = [read_study(files["windows"] / "grid.json"), read_study(files["contrast"] / "contrast.json")]
-    page = render(None, studies, Choices())
+    page = render(None, studies, PageOptions())
     assert "<h1>Studies</h1>" in page and 'id="data-head"' in page
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from wholetext import registry
 from wholetext.errors import SpecError
 from wholetext.registry import scorer
-from wholetext.scoring.bound import job
+from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.sweep import Axes, sweep
-from wholetext.types import Corpus, Document, Fit, FloatArray, Metric, Output, Request, Run, View, mean_stats
+from wholetext.types import Corpus, Document, Excerpt, Fit, FloatArray, Metric, Output, Request, Runtime, mean_stats
 from wholetext.views import Context, _draw, lenders
 
 
@@ -33,7 +33,7 @@ def corpus(*sizes: int) -> tuple[Corpus, list[Output]]:
 
 def cut(spec: str, sizes: Sequence[int], doc: int = 0, system: int = 0) -> list[Request]:
     made, outputs = corpus(*sizes)
-    work = job(scorer(spec), made, outputs, Engine(made.langs), None)
+    work = bind(scorer(spec), made, outputs, Engine(made.langs), None)
     return work.cut(made.docs[doc], outputs[system])[1]
 
 
@@ -98,7 +98,7 @@ class Counting(Metric):
     summary = "for tests"
     power: float = 1.0
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         ASKED.append(list(requests))
         return mean_stats([float(len("".join(r.hyp[0].parts))) ** self.power for r in requests])
 
@@ -110,7 +110,7 @@ class Encoding(Metric):
     name = "encoding"
     summary = "for tests"
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         found = iter(run.map(Encoder(), [view for r in requests for pair in r.pairs() for view in pair]))
         return mean_stats([next(found) - next(found) for _ in requests])
 
@@ -118,15 +118,15 @@ class Encoding(Metric):
 class Encoder:
     id = "encoder"
 
-    def fit(self, x: View) -> Fit:
+    def fit(self, x: Excerpt) -> Fit:
         return Fit(len(x.parts))
 
-    def run(self, batch: Sequence[View]) -> list[float]:
+    def run(self, batch: Sequence[Excerpt]) -> list[float]:
         ENCODED.extend(batch)
         return [float(len(x.text)) for x in batch]
 
 
-ENCODED: list[View] = []
+ENCODED: list[Excerpt] = []
 ASKED: list[list[Request]] = []
 
 

@@ -27,14 +27,14 @@ from wholetext.testing import sample
 from wholetext.types import (
     Corpus,
     Document,
+    Excerpt,
     Fit,
     FloatArray,
     Metric,
     OutOfMemory,
     Output,
     Request,
-    Run,
-    View,
+    Runtime,
     mean_stats,
 )
 
@@ -95,14 +95,14 @@ class Counting(Metric):
     summary = "characters"
     range = (0.0, 1e9)
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         for i, request in enumerate(requests):
             run.detail(i, text=request.hyp[0].text)
         return mean_stats([float(len(request.hyp[0].text)) for request in requests])
 
 
 def request(text: str) -> Request:
-    return Request((View((text,), (0, 1)),))
+    return Request((Excerpt((text,), (0, 1)),))
 
 
 def test_equal_requests_are_measured_once_and_details_travel_through_the_cache(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: 
     class Broken(Metric):
         name = "broken"
 
-        def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+        def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
             return stats
 
     with pytest.raises(MetricError, match=f"broken.*{message}"):
@@ -143,7 +143,7 @@ def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: 
 
 @given(st.lists(st.lists(st.text(max_size=5), min_size=1, max_size=3), min_size=2, max_size=2, unique_by=tuple))
 def test_different_texts_have_different_keys(parts: list[list[str]]) -> None:
-    keys = {request_key("s", Request((View(tuple(p), (0, len(p))),))) for p in parts}
+    keys = {request_key("s", Request((Excerpt(tuple(p), (0, len(p))),))) for p in parts}
     assert len(keys) == 2
 
 

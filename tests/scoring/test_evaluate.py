@@ -14,7 +14,7 @@ import wholetext as wt
 from wholetext import registry
 from wholetext.errors import AlignmentError, InputError, MetricError, RunError, SpecError
 from wholetext.registry import scorer
-from wholetext.scoring.bound import job, salt_of
+from wholetext.scoring.bound import bind, salt_of
 from wholetext.scoring.engine import Engine
 
 DOCS = (
@@ -77,7 +77,7 @@ def test_unknown_levels_and_outputs_are_answered() -> None:
 
 
 def test_rows_of_another_version_are_not_taken_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    work = job(scorer("chrf"), CORPUS, [OUTPUT], Engine(CORPUS.langs), None)
+    work = bind(scorer("chrf"), CORPUS, [OUTPUT], Engine(CORPUS.langs), None)
     now = salt_of(work)
     monkeypatch.setattr(sys.modules["wholetext.scoring.bound"], "__version__", "9")
     assert salt_of(work) != now

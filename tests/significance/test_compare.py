@@ -14,7 +14,7 @@ from wholetext.errors import AlignmentError, MetricError
 from wholetext.metrics.surface import Chrf
 from wholetext.significance.compare import compare
 from wholetext.significance.multiple import holm
-from wholetext.significance.resample import bootstrap, interval, randomization_p
+from wholetext.significance.resample import bootstrap_scores, interval, randomization_p
 
 SIZES = [7, 3, 12, 5, 9, 4] * 5  # 30 documents, 200 segments
 
@@ -63,7 +63,7 @@ def test_numbers_are_those_of_the_parts():
     p = randomization_p(totals, score, [(0, 1), (0, 2), (1, 2)], 500, 7)
     assert [found.p[0, 1], found.p[0, 2], found.p[1, 2], found.p[2, 1]] == [*p, p[2]]
     assert [s.p_holm for s in found.standings[1:]] == pytest.approx(holm(p)[:2])
-    samples = bootstrap(totals, score, 1000, 7)
+    samples = bootstrap_scores(totals, score, 1000, 7)
     assert [s.interval for s in found.standings] == [interval(s) for s in samples]
     named = compare(scores, names[0], draws=500, seed=7)  # a baseline named beforehand: two comparisons, not three
     assert [s.p_holm for s in named.standings[1:]] == pytest.approx(holm(p[:2]))

@@ -8,7 +8,7 @@ from build_scores import mean
 
 from wholetext.metrics.surface import Bleu
 from wholetext.significance.power import few_documents, influence, power, standard_error
-from wholetext.significance.resample import bootstrap
+from wholetext.significance.resample import bootstrap_scores
 
 
 def score(totals):
@@ -39,7 +39,7 @@ def test_standard_error_is_the_bootstraps_for_metrics_that_are_no_means(kind):
             [words[:, None], reference[:, None], words[:, None] * share, words[:, None] + np.zeros((200, 4))], axis=1
         )
         reduce = lambda t: Bleu().reduce(t)[..., 0]  # noqa: E731
-    expected = bootstrap([totals], reduce, 4000)[0].std()
+    expected = bootstrap_scores([totals], reduce, 4000)[0].std()
     assert standard_error(totals, reduce) == pytest.approx(expected, rel=0.05)
 
 

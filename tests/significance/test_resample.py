@@ -14,7 +14,7 @@ from wholetext.errors import MetricError
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.significance import resample
 from wholetext.significance.compare import compare
-from wholetext.significance.resample import bootstrap, bootstrap_p, interval, randomization_p
+from wholetext.significance.resample import bootstrap_p, bootstrap_scores, interval, randomization_p
 
 WORDS = ["the", "a", "of", "to", "in", "house", "garden", "river", "went", "came", "said", "that", "old", "new", "town"]
 REDUCE = {"BLEU": Bleu().reduce, "chrF2": Chrf().reduce}
@@ -58,7 +58,7 @@ def check_against_sacrebleu(refs, outputs, monkeypatch, resamples=1000, trials=2
     pairs = [(0, i) for i in range(1, len(outputs))]
     results, stats = sacrebleu_says(refs, outputs, "bs", resamples, monkeypatch)
     for name, reduce in REDUCE.items():
-        samples = bootstrap(stats[name], first(reduce), resamples)
+        samples = bootstrap_scores(stats[name], first(reduce), resamples)
         observed = np.array([first(reduce)(t.sum(axis=0)) for t in stats[name]])
         expected = results[name]
         assert observed == pytest.approx([r.score for r in expected], abs=1e-9)
@@ -114,9 +114,9 @@ def test_blocks_of_draws_continue_one_stream(monkeypatch):
     rng = np.random.default_rng(0)
     systems = [rng.random((37, 2)) + 1 for _ in range(3)]
     pairs = [(0, 1), (1, 2)]
-    whole = bootstrap(systems, score, 200), randomization_p(systems, score, pairs, 200)
+    whole = bootstrap_scores(systems, score, 200), randomization_p(systems, score, pairs, 200)
     monkeypatch.setattr(resample, "_BLOCK", 100)  # 2 resamples, 32 trials and 3 units at a time
-    blocks = bootstrap(systems, score, 200), randomization_p(systems, score, pairs, 200)
+    blocks = bootstrap_scores(systems, score, 200), randomization_p(systems, score, pairs, 200)
     assert np.array_equal(whole[0], blocks[0])
     assert np.array_equal(whole[1], blocks[1])
 
@@ -127,7 +127,7 @@ def test_memory_does_not_grow_with_units_times_draws():
     systems = [np.ones((100_000, 18)) for _ in range(2)]  # 14 MB each; units x draws x k would be 1.4 GB for 100 draws
     tracemalloc.start()
     try:
-        bootstrap(systems, lambda t: t[..., 0], 100)
+        bootstrap_scores(systems, lambda t: t[..., 0], 100)
         randomization_p(systems, lambda t: t[..., 0], [(0, 1)], 100)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -146,9 +146,9 @@ def test_bounds_are_the_values_number_n_40():
 
 def test_seed_decides_and_zero_is_a_seed():
     systems = [np.random.default_rng(5).random((30, 2)) + 1]
-    assert np.array_equal(bootstrap(systems, score, 50, 0), bootstrap(systems, score, 50, 0))
-    assert not np.array_equal(bootstrap(systems, score, 50, 0), bootstrap(systems, score, 50, 1))
-    assert not np.array_equal(bootstrap(systems, score, 50, None), bootstrap(systems, score, 50, None))
+    assert np.array_equal(bootstrap_scores(systems, score, 50, 0), bootstrap_scores(systems, score, 50, 0))
+    assert not np.array_equal(bootstrap_scores(systems, score, 50, 0), bootstrap_scores(systems, score, 50, 1))
+    assert not np.array_equal(bootstrap_scores(systems, score, 50, None), bootstrap_scores(systems, score, 50, None))
 
 
 totals = st.integers(2, 12).flatmap(
@@ -165,7 +165,7 @@ totals = st.integers(2, 12).flatmap(
 def test_a_system_against_its_copy_has_p_1(tables):
     a = np.array(tables[0], dtype=float)
     assert randomization_p([a, a.copy()], score, [(0, 1)], 64)[0] == 1
-    samples, observed = bootstrap([a, a.copy()], score, 64), np.array([score(a.sum(0))] * 2)
+    samples, observed = bootstrap_scores([a, a.copy()], score, 64), np.array([score(a.sum(0))] * 2)
     assert bootstrap_p(samples, observed, [(0, 1)])[0] == 1
     assert bootstrap_p(samples, observed, [(0, 1)], centred=True)[0] == 1
 
@@ -210,7 +210,7 @@ def test_shifting_and_scaling_the_score_moves_intervals_and_leaves_p(tables, shi
     def moved(t):
         return shift + scale * score(t)
 
-    plain, other = bootstrap([a, b], score, 80), bootstrap([a, b], moved, 80)
+    plain, other = bootstrap_scores([a, b], score, 80), bootstrap_scores([a, b], moved, 80)
     assert np.allclose(other, shift + scale * plain, atol=1e-9)
     assert interval(other[0]).half_width == pytest.approx(scale * interval(plain[0]).half_width, abs=1e-9)
     p, q = (randomization_p([a, b], f, [(0, 1)], 96)[0] for f in (score, moved))
@@ -220,7 +220,7 @@ def test_shifting_and_scaling_the_score_moves_intervals_and_leaves_p(tables, shi
 def test_order_of_units_changes_the_bootstrap_by_chance_only():
     rng = np.random.default_rng(2)
     a = np.stack([rng.normal(size=80), np.ones(80)], axis=1)
-    one, two = (interval(bootstrap([t], score, 4000)[0]) for t in (a, a[::-1]))
+    one, two = (interval(bootstrap_scores([t], score, 4000)[0]) for t in (a, a[::-1]))
     error = a[:, 0].std() / np.sqrt(80)
     assert one.low == pytest.approx(two.low, abs=0.15 * error)  # the 2.5 % point has a standard error of 0.04 of it
     assert one.high == pytest.approx(two.high, abs=0.15 * error)
@@ -238,8 +238,8 @@ def test_undefined_scores_stay_with_their_system():
     p = randomization_p(systems, score, pairs, 500)
     assert p[0] == randomization_p(good, score, [(0, 1)], 500)[0]
     assert np.isfinite(p[2]) and np.isnan(p[[1, 3]]).all()
-    samples = bootstrap(systems, score, 500)
-    assert np.array_equal(samples[:2], bootstrap(good, score, 500))
+    samples = bootstrap_scores(systems, score, 500)
+    assert np.array_equal(samples[:2], bootstrap_scores(good, score, 500))
     assert np.isnan(samples[[2, 4]]).all()
     assert 0.25 < np.isnan(samples[3]).mean() < 0.5  # (19/20)^20 = .36
     assert interval(samples[3]).low == interval(samples[3]).high == 5
@@ -249,9 +249,9 @@ def test_undefined_scores_stay_with_their_system():
 
 def test_unequal_systems_are_refused():
     with pytest.raises(MetricError, match="same units"):
-        bootstrap([np.ones((3, 2)), np.ones((4, 2))], score)
+        bootstrap_scores([np.ones((3, 2)), np.ones((4, 2))], score)
     with pytest.raises(MetricError, match="cannot draw"):
-        bootstrap([np.ones((0, 2))], score)
+        bootstrap_scores([np.ones((0, 2))], score)
     with pytest.raises(MetricError, match="cannot draw"):
         randomization_p([np.ones((3, 2))] * 2, score, [(0, 1)], 0)
 
@@ -265,13 +265,13 @@ def test_no_bit_depends_on_the_other_systems(units, k, monkeypatch):
     """A product of matrices rounds by its shape, which company changes: sums here are exact, so nothing is rounded."""
     rng = np.random.default_rng(units + k)
     systems = [rng.standard_normal((units, k)) * 10.0**i for i in range(-3, 3)]
-    together = bootstrap(systems, first_total, 200)
+    together = bootstrap_scores(systems, first_total, 200)
     p = randomization_p(systems, first_total, [(0, 1)], 320)
     for n in (1, 2, 5):
-        assert np.array_equal(bootstrap(systems[:n], first_total, 200), together[:n])
+        assert np.array_equal(bootstrap_scores(systems[:n], first_total, 200), together[:n])
     assert randomization_p(systems[:2], first_total, [(0, 1)], 320) == p
     monkeypatch.setattr(resample, "_BLOCK", 32 * units)  # nor on how much is held at once
-    assert np.array_equal(bootstrap(systems, first_total, 200), together)
+    assert np.array_equal(bootstrap_scores(systems, first_total, 200), together)
     assert randomization_p(systems, first_total, [(0, 1)], 320) == p
 
 
@@ -282,7 +282,7 @@ def test_sums_are_the_exact_ones(scale):
     totals = rng.standard_normal((30, 2)) * scale
     totals[::3] *= 1e6
     totals[1::3] = -totals[::3] + rng.standard_normal((10, 2)) * scale  # almost cancels
-    (found,) = bootstrap([totals], first_total, 50)
+    (found,) = bootstrap_scores([totals], first_total, 50)
     draws = np.random.default_rng(resample.SEED).integers(0, 30, size=(50, 30))
     wanted = [float(sum(Fraction(totals[unit, 0]) for unit in draw)) for draw in draws]
     np.testing.assert_allclose(found, wanted, rtol=4e-16, atol=5e-324)

@@ -21,10 +21,10 @@ from wholetext.scoring.plan import make_plan
 from wholetext.testing import check_metric
 from wholetext.training.checkpoint import Checkpoints
 from wholetext.training.examples import read_examples
-from wholetext.training.learner import Material, make_learner
+from wholetext.training.learner import TrainingData, make_learner
 from wholetext.training.loop import train
 from wholetext.training.session import Moment, Session, Trained
-from wholetext.types import Request, View
+from wholetext.types import Excerpt, Request
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -81,7 +81,7 @@ def test_the_folder_scores_as_the_trained_model_did(settings: dict[str, Any], ro
     near = 1e-6 * (100 if one.zero is not None else 60 if one.form == "t5" else 1)
     np.testing.assert_allclose(scores[0], scores[1], atol=near, rtol=0)
     np.testing.assert_allclose(scores[0], scores[2][::-1], atol=near, rtol=0)
-    learner = make_learner(one, Material(held, held, out / ".train", Engine()), lambda done, of: None)
+    learner = make_learner(one, TrainingData(held, held, out / ".train", Engine()), lambda done, of: None)
     learner.restore(Checkpoints(out).best(found.best))
     raw = learner.validate()
     output = found.config.output
@@ -134,7 +134,7 @@ def test_every_view_and_the_contract(frozen: Trained, root: Path) -> None:
 
 def test_several_references_give_the_mean(frozen: Trained) -> None:
     metric = Learned(str(frozen.out)).resolve(("de", "en"))
-    hyp, one, two = (View((text,), (0, 1)) for text in ("A red boat.", "The boat is red.", "A blue house stood."))
+    hyp, one, two = (Excerpt((text,), (0, 1)) for text in ("A red boat.", "The boat is red.", "A blue house stood."))
     requests = [Request((hyp,), None, refs) for refs in ((one,), (two,), (one, two))]
     found = metric.reduce_rows(metric.measure(requests, Engine()))[:, 0]
     assert found[2] == pytest.approx(found[:2].mean(), abs=1e-9)

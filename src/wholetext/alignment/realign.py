@@ -23,7 +23,7 @@ CONTRADICTION = 0.2  # share of text that is called left out although the output
 
 
 @dataclass(frozen=True)
-class Choices:
+class AlignOptions:
     """How outputs are lined up: ``to`` the source, a reference by name, or ``auto`` (the first reference if any).
 
     ``split`` names the sentence splitter; ``every`` also takes documents whose number of segments is right already.
@@ -51,9 +51,11 @@ class Realigned:
         return Counter(_kind(bead) for bead in self.beads)
 
 
-def realign(corpus: Corpus, output: Output, choices: Choices | None = None) -> tuple[Output, tuple[Realigned, ...]]:
+def realign(
+    corpus: Corpus, output: Output, choices: AlignOptions | None = None
+) -> tuple[Output, tuple[Realigned, ...]]:
     """The output in the segments of the corpus, and a record for each document that had to be lined up."""
-    choices = choices or Choices()
+    choices = choices or AlignOptions()
     to = choices.to if choices.to != "auto" else next(iter(corpus.references), "source")
     cut = splitter(choices.split, corpus.langs[1])
     todo = [doc for doc in corpus.docs if choices.every or len(output.docs[doc.id]) != len(doc)]

@@ -13,10 +13,10 @@ import numpy as np
 from wholetext.backends.encoder import Encoder, memory, torch_module
 from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Layout
-from wholetext.backends.tokenizer import Reading, read_table
+from wholetext.backends.tokenizer import TokenizedText, read_table
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.parsing import file_bytes, read_json
-from wholetext.types import Fit, FloatArray, View
+from wholetext.types import Excerpt, Fit, FloatArray
 
 _POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
 
@@ -24,7 +24,7 @@ _POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"
 class Embeddings:
     """Backend: view → (width,) vector of its scored segments, pooled over their tokens and the markers around them."""
 
-    def __init__(self, encoder: Encoder, reading: Reading) -> None:
+    def __init__(self, encoder: Encoder, reading: TokenizedText) -> None:
         self.encoder = encoder
         self.folder = encoder.located.path
         self.modules = _modules(self.folder)
@@ -44,10 +44,10 @@ class Embeddings:
         self.pooling = self._pooling()
         self.id = f"{encoder.id}/{self.pooling}/{self.reading}"
 
-    def fit(self, x: View) -> Fit:
+    def fit(self, x: Excerpt) -> Fit:
         return self.layout(x).fit
 
-    def layout(self, view: View) -> Layout:
+    def layout(self, view: Excerpt) -> Layout:
         if self.pooling == "cls" and (view.before or view.after):
             raise MetricError(f"{self.encoder.located.name} reads its vector from the first token, so a segment cannot "
                               "be told from its context", next="use a view without context: sentence, slide, paragraph")
@@ -56,7 +56,7 @@ class Embeddings:
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.encoder.spread(work, batches)
 
-    def run(self, batch: Sequence[View]) -> list[FloatArray]:
+    def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
         places = [[0] if self.pooling == "cls" else layout.kept(markers=True) for layout in layouts]

@@ -15,7 +15,7 @@ from wholetext.backends.parallel import side_by_side
 from wholetext.backends.stack import can_stack, states
 from wholetext.backends.tokenizer import FILES, Tokenizer, read_config
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.types import OutOfMemory, Run
+from wholetext.types import OutOfMemory, Runtime
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "int8": "float32"}
 # encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
@@ -52,7 +52,7 @@ def pick_device(wanted: str) -> str:
     return wanted
 
 
-def open_encoder(run: Run, model: str, revision: str, top: int | None = None) -> Encoder:
+def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None) -> Encoder:
     """The encoder by hub name or folder, shared by everything in the process that uses it."""
     precision = Precision(run.device, run.dtype)
     low_precision.warn(run, pick_device)

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from wholetext.errors import ModelError
-from wholetext.types import Run
+from wholetext.types import Runtime
 
 LEVELS, MOST = 127, 63  # the greatest code of an input, and of a weight
 _WARNING = "int8 rounds weights and activations to 7 bits: scores move, and systems that are close may change places"
@@ -43,7 +43,7 @@ class _Layer(ctypes.Structure):
                 ("bias", ctypes.c_void_p), ("inputs", ctypes.c_int64), ("outputs", ctypes.c_int64))  # fmt: skip
 
 
-def warn(run: Run) -> None:
+def warn(run: Runtime) -> None:
     """Say what int8 does to scores, if that is asked for."""
     if run.dtype == "int8":
         run.warn(_WARNING)

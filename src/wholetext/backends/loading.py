@@ -13,7 +13,7 @@ from wholetext.backends.encoder import DTYPES, Precision, pick_device, quiet, to
 from wholetext.backends.hub.locate import SAFE, Located, guarded, loading, locate
 from wholetext.backends.tokenizer import read_config
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.types import Run
+from wholetext.types import Runtime
 
 SLACK = 1 << 24  # parameters that no file has to hold, such as those of unused heads
 # what a tokenizer and its limits need, without the weights
@@ -54,7 +54,7 @@ class Checkpoint:
         return int8.quantised(model) if dtype == "int8" else model
 
 
-def open_checkpoint(run: Run, model: str, revision: str, attention: str | None = None) -> Checkpoint:
+def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | None = None) -> Checkpoint:
     """The checkpoint by hub name or folder, shared by everything in the process that uses it.
 
     ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.

@@ -27,7 +27,7 @@ from wholetext.backends import int8
 from wholetext.errors import ModelError, WholetextError
 from wholetext.files.cache import default_path
 from wholetext.files.storage import write_file
-from wholetext.types import Run
+from wholetext.types import Runtime
 
 ISA = "ONEDNN_MAX_CPU_ISA"
 LIMITS = ("AVX512_CORE_BF16", "AVX512_CORE", "AVX2")  # from most instructions to fewest
@@ -48,7 +48,7 @@ class Outcome:
     final: bool = True  # a trial that took too long says nothing about the processor
 
 
-def warn(run: Run, device: Callable[[str], str]) -> None:
+def warn(run: Runtime, device: Callable[[str], str]) -> None:
     """Try the precision of a run, if it is not fp32, and say what it means for scores. ``device`` resolves "auto"."""
     if run.dtype == "fp32":
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wholetext.backends.regressor import Prompt
-from wholetext.types import View
+from wholetext.types import Excerpt
 
 # (version, whether a reference is read) → prompt (Juraska et al. 2023, 2024)
 PROMPTS = {
@@ -16,7 +16,7 @@ PROMPTS = {
 }
 
 
-def prompt(form: str, sides: Mapping[str, View | None]) -> Prompt:
+def prompt(form: str, sides: Mapping[str, Excerpt | None]) -> Prompt:
     """The prompt with all context, then with less and less of it."""
     shown = {side: view for side, view in sides.items() if view is not None and f"{{{side}}}" in form}
     most = max(len(view.before) + len(view.after) for view in shown.values())
@@ -26,7 +26,7 @@ def prompt(form: str, sides: Mapping[str, View | None]) -> Prompt:
     return Prompt(tuple(dict.fromkeys(texts)))
 
 
-def narrowed(view: View, keep: int) -> str:
+def narrowed(view: Excerpt, keep: int) -> str:
     """The scored text with its ``keep`` nearest context segments (the later of two equally near), as one string."""
     begin, end = view.focus
     for _ in range(min(keep, len(view.before) + len(view.after))):

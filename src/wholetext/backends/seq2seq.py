@@ -14,7 +14,7 @@ from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, a
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
-from wholetext.types import Fit, View
+from wholetext.types import Excerpt, Fit
 
 NO_LIMIT = 1_000_000  # tokenizers say a number beyond this where they know no limit
 DEFAULT_LIMIT = 1024  # for models with relative positions, which have none of their own
@@ -26,11 +26,11 @@ _CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # de_DE, deu_Latn
 class Pair:
     """What is asked of the model: how likely is ``said`` (its scored part) after reading ``given``?"""
 
-    given: View
-    said: View
+    given: Excerpt
+    said: Excerpt
 
 
-class Said(NamedTuple):
+class TokenLogProbs(NamedTuple):
     """Natural log-probabilities of a scored text: the mark before it, the sum over its tokens, the mark after it."""
 
     before: float  # language tag, beginning of sentence or separator; NaN where the model has none
@@ -63,7 +63,7 @@ class Seq2Seq:
     def fit(self, x: Pair) -> Fit:
         return together((self.given(x.given).fit, self.said(x.said).fit))
 
-    def run(self, batch: Sequence[Pair]) -> list[Said]:
+    def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
         """Teacher forcing: the decoder reads the text it is asked about, and says what it expected at each step."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         given, said = [self.given(x.given).ids for x in batch], [self.said(x.said) for x in batch]
@@ -94,12 +94,12 @@ class Seq2Seq:
     def ids(self, text: str) -> Ids:
         return _ids(self.tokenizer, text, "text_target")
 
-    def _given(self, view: View) -> Layout:
+    def _given(self, view: Excerpt) -> Layout:
         return self._laid_out(_parts(self.tokenizer, view, "text"), self.reads)
 
-    def _said(self, view: View) -> Layout:
+    def _said(self, view: Excerpt) -> Layout:
         # what follows the scored text cannot reach it through a causal decoder, so it takes no room there
-        short = View(view.parts[: view.focus[1]], view.focus, view.glue)
+        short = Excerpt(view.parts[: view.focus[1]], view.focus, view.glue)
         return self._laid_out(_parts(self.tokenizer, short, "text_target"), self.writes)
 
     def _laid_out(self, parts: Parts, markers: Markers) -> Layout:
@@ -167,23 +167,23 @@ def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float
     return logs
 
 
-def _said(layout: Layout, logs: list[float]) -> Said:
+def _said(layout: Layout, logs: list[float]) -> TokenLogProbs:
     """Log-probabilities of the steps of a span, told apart."""
     if layout.start == 0:  # the model writes nothing before a text
-        return Said(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
-    return Said(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])
+        return TokenLogProbs(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
+    return TokenLogProbs(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])
 
 
-def _cut(layout: Layout, tokens: int, logs: list[float]) -> Said:
+def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
     """The same for a sequence cut on the right: what was cut away counts as a token of log-probability 0."""
     before = logs[:1] if 0 < layout.start <= len(layout.ids) and logs else []
     inside = logs[len(before) : len(before) + layout.stop - layout.start]
     after = logs[len(before) + len(inside) :]
     opening = float("nan") if layout.start == 0 else sum(before)
-    return Said(opening, sum(inside), tokens, sum(after))
+    return TokenLogProbs(opening, sum(inside), tokens, sum(after))
 
 
-def _parts(tokenizer: Any, view: View, side: str) -> Parts:
+def _parts(tokenizer: Any, view: Excerpt, side: str) -> Parts:
     return Parts(
         tuple(_ids(tokenizer, part, side) for part in view.before),
         _ids(tokenizer, view.text, side),

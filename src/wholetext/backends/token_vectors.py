@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.encoder import Encoder, memory, torch_module
-from wholetext.backends.tokenizer import Reading
-from wholetext.types import Fit, View
+from wholetext.backends.tokenizer import TokenizedText
+from wholetext.types import Excerpt, Fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +28,17 @@ class Tokens:
 class TokenVectors:
     """Backend: view → Tokens. ``everything`` keeps context and markers, else only the scored tokens come back."""
 
-    def __init__(self, encoder: Encoder, layer: int, reading: Reading, everything: bool = False) -> None:
+    def __init__(self, encoder: Encoder, layer: int, reading: TokenizedText, everything: bool = False) -> None:
         self.encoder, self.layer, self.reading, self.everything = encoder, layer, reading, everything
         self.id = f"{encoder.id}/layer{layer}/{reading}/{'all' if everything else 'scored'}"
 
-    def fit(self, x: View) -> Fit:
+    def fit(self, x: Excerpt) -> Fit:
         return self.encoder.tokenizer.layout(x, self.reading).fit
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.encoder.spread(work, batches)
 
-    def run(self, batch: Sequence[View]) -> list[Tokens]:
+    def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
         torch = torch_module()
         layouts = [self.encoder.tokenizer.layout(view, self.reading) for view in batch]
         ends = [(0, len(layout.ids)) if self.everything else (layout.start, layout.stop) for layout in layouts]

@@ -11,7 +11,7 @@ from wholetext.backends.hub.locate import SAFE, guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
 from wholetext.errors import MetricError, MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes, read_json
-from wholetext.types import View
+from wholetext.types import Excerpt
 
 FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
 # position ids begin after the padding id in these
@@ -28,7 +28,7 @@ _MEMO = 200_000  # texts whose ids are kept
 
 
 @dataclass(frozen=True)
-class Reading:
+class TokenizedText:
     """How texts become sequences: at most ``limit`` ids (0: what the model takes), and what is cut where."""
 
     limit: int = 0
@@ -82,7 +82,7 @@ class Tokenizer:
         scored = f"«{' '.join(tokens[layout.start : layout.stop])}»"
         return " ".join([*tokens[: layout.start], scored, *tokens[layout.stop :]])
 
-    def parts(self, view: View, strip: bool = False) -> Parts:
+    def parts(self, view: Excerpt, strip: bool = False) -> Parts:
         """The ids of a view part by part; the scored segments are one text."""
         return Parts(
             tuple(self.ids(text, strip) for text in view.before),
@@ -98,12 +98,12 @@ class Tokenizer:
         check_limit(limit, least, self.positions, str(self.folder))
         return limit
 
-    def layout(self, view: View, reading: Reading) -> Layout:
+    def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
         """The sequence the model sees for a view."""
         limit = reading.limit or self.limit
         return lay_out(self.parts(view, reading.strip), self.markers, limit, reading.truncation)
 
-    def seen(self, view: View, reading: Reading) -> int | None:
+    def seen(self, view: Excerpt, reading: TokenizedText) -> int | None:
         """How many characters of the scored text the sequence holds; None where the tokenizer cannot tell."""
         if self._core is None:
             return None

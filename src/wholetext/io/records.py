@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.segments import Column, Columns, Run, runs_of
+from wholetext.io.segments import Column, DocumentRun, TextColumns, runs_of
 from wholetext.io.text import at, stem
 from wholetext.types import Corpus
 
@@ -21,7 +21,7 @@ META = ("domain", "origlang", "collection_id")
 
 
 @dataclass
-class Table:
+class RecordTable:
     """Segments by column, all columns equally long, and the line that each is from."""
 
     where: str
@@ -36,7 +36,7 @@ class Table:
     def loaded(self, corpus: str, langs: Langs, notes: Sequence[str]) -> Loaded:
         """The corpus and outputs these segments make up."""
         table, notes = self._folded() if self.systems else self, list(notes)
-        columns = Columns(
+        columns = TextColumns(
             Column("", table.src, self.where) if table.src else None,
             tuple(Column(name, texts, self.where) for name, texts in table.refs.items()),
             tuple(Column(name, texts, self.where) for name, texts in table.hyps.items()))
@@ -47,14 +47,14 @@ class Table:
             runs, more = runs_of(table.docs, self.where, lines=table.lines)
             notes += more
         else:
-            runs = [Run("doc1", 0, length)]
+            runs = [DocumentRun("doc1", 0, length)]
             notes.append(f"no document ids are given: all {length} segments are taken as one document")
         runs = [replace(run, meta={key: values[run.start] for key, values in table.metas.items() if values[run.start]})
                 for run in runs]
         docs = columns.documents(runs)
         return assemble(Corpus(corpus or stem(self.where), pair(langs), docs), columns.outputs(runs), notes, self.where)
 
-    def _folded(self) -> Table:
+    def _folded(self) -> RecordTable:
         """One column per system, where the records of several systems stand one under another.
 
         Every system must have the same segments in the same order: the same document ids, sources and references.
@@ -74,7 +74,7 @@ class Table:
             for what, texts in shared.items():
                 self._compare(what, texts, lead, mine)
         hyps = next(iter(self.hyps.values()))
-        return Table(self.where, [self.lines[i] for i in lead], _take(self.docs, lead), _take(self.src, lead),
+        return RecordTable(self.where, [self.lines[i] for i in lead], _take(self.docs, lead), _take(self.src, lead),
                      {ref: _take(texts, lead) for ref, texts in self.refs.items()},
                      {system: _take(hyps, mine) for system, mine in rows.items()}, [],
                      {key: _take(values, lead) for key, values in self.metas.items()})

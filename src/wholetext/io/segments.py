@@ -21,7 +21,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Run:
+class DocumentRun:
     """Segments ``start:stop`` are one document."""
 
     doc: str
@@ -31,7 +31,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Columns:
+class TextColumns:
     """Parallel texts of one corpus."""
 
     src: Column | None = None
@@ -63,23 +63,23 @@ class Columns:
                          "blank lines between the documents of every file, or give JSONL")
         return len(first.texts)
 
-    def documents(self, runs: Sequence[Run]) -> tuple[Document, ...]:
+    def documents(self, runs: Sequence[DocumentRun]) -> tuple[Document, ...]:
         src = _cut(self.src, runs) if self.src else [None] * len(runs)
         refs = {column.name: _cut(column, runs) for column in self.refs}
         return tuple(Document(run.doc, src[i], {name: texts[i] for name, texts in refs.items()}, run.meta)
                      for i, run in enumerate(runs))
 
-    def outputs(self, runs: Sequence[Run]) -> tuple[Output, ...]:
+    def outputs(self, runs: Sequence[DocumentRun]) -> tuple[Output, ...]:
         ids = [run.doc for run in runs]
         return tuple(Output(column.name, dict(zip(ids, _cut(column, runs)))) for column in self.hyps)
 
 
-def _cut(column: Column, runs: Sequence[Run]) -> list[tuple[str, ...]]:
+def _cut(column: Column, runs: Sequence[DocumentRun]) -> list[tuple[str, ...]]:
     return [tuple(column.texts[run.start : run.stop]) for run in runs]
 
 
 def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
-            domains: bool = False) -> tuple[list[Run], list[str]]:
+            domains: bool = False) -> tuple[list[DocumentRun], list[str]]:
     """Documents from one id per segment: each stretch of equal ids is a document.
 
     An id that comes back after another document starts a new document with a suffixed id, and a warning says so.
@@ -105,7 +105,7 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
                          f"and is taken as a new document {name!r}")
         starts.append((name, count - 1, meta))
     stops = [start for _, start, _ in starts[1:]] + [count]
-    runs = [Run(doc, start, stop, meta) for (doc, start, meta), stop in zip(starts, stops)]
+    runs = [DocumentRun(doc, start, stop, meta) for (doc, start, meta), stop in zip(starts, stops)]
     return runs, [again[0] + (f" ({len(again)} such in all)" if len(again) > 1 else "")] if again else []
 
 

@@ -20,8 +20,8 @@ from wholetext.meta.agreement.accuracy import system_means
 from wholetext.meta.agreement.correlation import BoolArray, pearson_rows
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.judgments.ratings import Ratings
-from wholetext.meta.paragraphs import Paragraph, ParagraphSet, Windows, lined_up, paragraphs, texts
-from wholetext.meta.participants import Field
+from wholetext.meta.paragraphs import ParagraphSet, RatedParagraph, Windows, lined_up, paragraphs, texts
+from wholetext.meta.participants import Participants
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import FloatArray
@@ -49,7 +49,8 @@ class Point:
 
 
 def curves(
-    where: Field, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows], options: Options | None = None,
+    where: Participants, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows],
+    options: Options | None = None,
     notes: list[str] | None = None,
 ) -> list[Point]:
     """Every metric at every length. Human systems and outliers take part as the field says. Sentences that nobody
@@ -70,7 +71,7 @@ def curves(
     return curves_of(where, ratings, windows, score)
 
 
-def _rated(where: Field, ratings: Ratings) -> dict[str, BoolArray]:
+def _rated(where: Participants, ratings: Ratings) -> dict[str, BoolArray]:
     """Document → (segments,) which of them anybody rated."""
     found = {run.doc: np.zeros(run.stop - run.start, dtype=bool) for run in where.runs}
     for item in np.unique(ratings.item).tolist():
@@ -81,7 +82,7 @@ def _rated(where: Field, ratings: Ratings) -> dict[str, BoolArray]:
 
 
 def curves_of(
-    where: Field, ratings: Ratings, windows: Sequence[Windows], score: Callable[[Loaded], dict[str, FloatArray]]
+    where: Participants, ratings: Ratings, windows: Sequence[Windows], score: Callable[[Loaded], dict[str, FloatArray]]
 ) -> list[Point]:
     """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
     loaded = evalset.read(where.folder, where.langs)
@@ -124,7 +125,7 @@ def _averaged(sentences: FloatArray, chosen: ParagraphSet, loaded: Loaded) -> Fl
 
 
 def _points(
-    metric: str, chosen: ParagraphSet, found: Sequence[Paragraph], scored: dict[str, FloatArray]
+    metric: str, chosen: ParagraphSet, found: Sequence[RatedParagraph], scored: dict[str, FloatArray]
 ) -> list[Point]:
     gold = chosen.gold.values
     judged = ~np.isnan(gold)

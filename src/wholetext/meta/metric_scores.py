@@ -19,7 +19,7 @@ from wholetext.io.formats.scores import ScoreLevel, metric_names, read_scores, s
 from wholetext.io.text import is_folder
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.conventions import primary
-from wholetext.meta.participants import Field, Level
+from wholetext.meta.participants import Level, Participants
 from wholetext.types import FloatArray, Judgments, Scores
 
 _LEVELS: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
@@ -36,7 +36,7 @@ class MetricScores:
     short: str = ""  # the short signature of what was computed
     resampled: Callable[[FloatArray], FloatArray] | None = None  # (draws, documents) weights → (draws, systems) scores
 
-    def at(self, level: Level, where: Field) -> FloatArray | None:
+    def at(self, level: Level, where: Participants) -> FloatArray | None:
         """The scores at a level; where a coarser level is not given, means of the segments that people judged."""
         whole = self.source != "file" or not where.choice.partial
         if level in self.levels and (whole or level == "seg") and not self._wider(level, where):
@@ -46,7 +46,7 @@ class MetricScores:
         judged = where.kept if where.seg is None or where.choice.all_segments else ~np.isnan(where.seg)
         return where.means(np.where(judged, self.levels["seg"], np.nan), level)
 
-    def _wider(self, level: Level, where: Field) -> bool:
+    def _wider(self, level: Level, where: Participants) -> bool:
         """Whether stored scores of documents are of more text than people judged, and there are scores of segments."""
         partial = level in ("doc", "domain") and self.source == "file" and where.partly_judged
         return partial and "seg" in self.levels and not where.choice.all_segments
@@ -56,7 +56,7 @@ class MetricScores:
 class Gathered:
     """Metrics that can be compared on the same systems, and what had to be left out."""
 
-    field: Field
+    field: Participants
     metrics: list[MetricScores] = default(default_factory=list)
     notes: list[str] = default(default_factory=list)
 
@@ -81,7 +81,7 @@ class Wanted:
     missing: Literal["error", "drop", "zero"] = "error"  # where a stored metric lacks a system or a score
 
 
-def stored_files(where: Field, elsewhere: Sequence[Path] = ()) -> list[StoredFile]:
+def stored_files(where: Participants, elsewhere: Sequence[Path] = ()) -> list[StoredFile]:
     """Score files that may be used: those whose references are within those of the field."""
     inside = where.folder / "metric-scores" / where.langs
     found = [StoredFile(label, level, inside / f"{label}.{level}.score")
@@ -100,7 +100,7 @@ def stored_files(where: Field, elsewhere: Sequence[Path] = ()) -> list[StoredFil
     return [one for one in found if usable(one.label)]
 
 
-def labels(where: Field, files: Sequence[StoredFile] | None = None) -> dict[str, str]:
+def labels(where: Participants, files: Sequence[StoredFile] | None = None) -> dict[str, str]:
     """Display name → label of every stored metric that may be used.
 
     The display name is the metric's own name; where several labels share it, the one without a reference gets
@@ -122,7 +122,7 @@ def labels(where: Field, files: Sequence[StoredFile] | None = None) -> dict[str,
 
 
 def gather(
-    where: Field, wanted: Sequence[str] | Wanted = (), options: Any = None, allow_missing: bool = False
+    where: Participants, wanted: Sequence[str] | Wanted = (), options: Any = None, allow_missing: bool = False
 ) -> Gathered:
     """Scores of every wanted metric: a stored one by name or label, else a spec string to compute; none = all stored.
 
@@ -206,14 +206,14 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
         made.metrics.append(MetricScores(name, refs, levels, "file"))
 
 
-def _spare(values: FloatArray, where: Field, level: ScoreLevel) -> bool:
+def _spare(values: FloatArray, where: Participants, level: ScoreLevel) -> bool:
     """Whether scores are missing only where nobody judged (as in files that ``meta --out`` writes)."""
     if level not in ("seg", "doc") or where.seg is None:
         return False
     return not bool((np.isnan(values) & ~np.isnan(where.gold(level))).any())
 
 
-def _size(where: Field, level: ScoreLevel) -> list[str] | int:
+def _size(where: Participants, level: ScoreLevel) -> list[str] | int:
     if level == "seg":
         return where.runs[-1].stop
     if level == "doc":
@@ -269,7 +269,7 @@ def _common(made: Gathered) -> Gathered:
 # ---------------------------------------------------------------- score files from elsewhere
 
 
-def _outside(path: Path, where: Field) -> list[StoredFile]:
+def _outside(path: Path, where: Participants) -> list[StoredFile]:
     """A score file, or those of this language pair in a folder (itself, its ``LP/`` or its ``metric-scores/LP/``)."""
     path = Path(str(path).replace("{langs}", where.langs))
     if os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
@@ -283,7 +283,7 @@ def _outside(path: Path, where: Field) -> list[StoredFile]:
     return [_outside_file(one, where, single=False) for one in names]
 
 
-def _outside_file(path: Path, where: Field, single: bool = True) -> StoredFile:
+def _outside_file(path: Path, where: Participants, single: bool = True) -> StoredFile:
     """Label and level from ``NAME-REF.LEVEL.score``; else the file's name, and the level by the number of scores."""
     stem, _, level = path.name.removesuffix(".score").rpartition(".")
     known = next((one for one in _LEVELS if one == level), None)
@@ -299,7 +299,7 @@ def _outside_file(path: Path, where: Field, single: bool = True) -> StoredFile:
     return StoredFile(label, known or _level_of(path, where), path)
 
 
-def _level_of(path: Path, where: Field) -> ScoreLevel:
+def _level_of(path: Path, where: Participants) -> ScoreLevel:
     """The level at which there is one score per system and item."""
     found = read_scores(path, path.name, "seg", gaps=True)
     sizes: dict[int, ScoreLevel] = {where.runs[-1].stop: "seg", len(where.runs): "doc", 1: "sys"}
@@ -338,7 +338,7 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> list[Metric
             for spec, name in zip(specs, canonical)]
 
 
-def from_scores(label: str, scores: Sequence[Scores], where: Field) -> MetricScores:
+def from_scores(label: str, scores: Sequence[Scores], where: Participants) -> MetricScores:
     """Scores of every system → levels, with a sign that makes higher better; all of them of judged text only."""
     sign = 1.0 if scores[0].higher_is_better else -1.0
     judged = where.kept if where.choice.all_segments else where.judged & where.kept

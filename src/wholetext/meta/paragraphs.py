@@ -18,14 +18,14 @@ from wholetext.io.assembly import Loaded
 from wholetext.io.text import FilePath, write_lines
 from wholetext.meta.judgments.ratings import Ratings
 from wholetext.types import Corpus, Document, Judgments, Output
-from wholetext.views import Joiner, glue_for
+from wholetext.views import Joiner, joiner_for
 
 Raters = Literal["each", "first", "mean"]
 Total = Literal["sum", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class RatedParagraph:
     """``k`` segments of a document from ``start``, as one rater scored them for one system."""
 
     system: str
@@ -53,13 +53,13 @@ class Windows:
             raise InputError(f"a paragraph has at least one segment, not {self.k}", next="give k from 1")
 
 
-def paragraphs(ratings: Ratings, windows: Windows) -> list[Paragraph]:
+def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
     """Every paragraph, by system, document, rater and place."""
-    found: list[Paragraph] = []
+    found: list[RatedParagraph] = []
     for (system, doc), placed in _by_document(ratings).items():
         for rater, start, scores in _walks(placed, windows, ratings.raters):
             total = sum(scores) if windows.total == "sum" else sum(scores) / windows.k
-            found.append(Paragraph(ratings.systems[system], doc, start, windows.k, rater, total))
+            found.append(RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total))
     return found
 
 
@@ -125,7 +125,7 @@ class ParagraphSet:
         return f"{doc}:{start + 1}-{start + self.k}"
 
 
-def lined_up(found: Sequence[Paragraph], systems: Sequence[str], order: Sequence[str] = ()) -> ParagraphSet:
+def lined_up(found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()) -> ParagraphSet:
     """Items over all systems; where several raters scored the same paragraph of a system, their mean."""
     scores: dict[tuple[str, int], dict[str, list[float]]] = {}
     for one in found:
@@ -146,7 +146,7 @@ def texts(loaded: Loaded, chosen: ParagraphSet, joiner: Joiner = "auto") -> Load
     """A corpus in which every paragraph is a document of one segment: its sentences joined, for all systems."""
     corpus = loaded.corpus
     by_id = {doc.id: doc for doc in corpus.docs}
-    between = [glue_for(lang, joiner) for lang in corpus.langs]
+    between = [joiner_for(lang, joiner) for lang in corpus.langs]
     docs: list[Document] = []
     outputs: dict[str, dict[str, tuple[str, ...]]] = {output.system: {} for output in loaded.outputs}
     for i, (name, start) in enumerate(chosen.items):
@@ -163,13 +163,13 @@ def texts(loaded: Loaded, chosen: ParagraphSet, joiner: Joiner = "auto") -> Load
     return Loaded(made, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings)
 
 
-def write_jsonl(path: FilePath, found: Sequence[Paragraph], loaded: Loaded | None = None) -> None:
+def write_jsonl(path: FilePath, found: Sequence[RatedParagraph], loaded: Loaded | None = None) -> None:
     """One paragraph per line with its provenance, and its texts where a corpus is given."""
     by_id = {doc.id: doc for doc in loaded.corpus.docs} if loaded else {}
     outputs = {output.system: output for output in loaded.outputs} if loaded else {}
-    between = [glue_for(lang, "auto") for lang in loaded.corpus.langs] if loaded else ["", ""]
+    between = [joiner_for(lang, "auto") for lang in loaded.corpus.langs] if loaded else ["", ""]
 
-    def line(one: Paragraph) -> str:
+    def line(one: RatedParagraph) -> str:
         row: dict[str, object] = asdict(one)
         doc, span = by_id.get(one.doc), slice(one.start, one.start + one.k)
         if doc is not None and one.system in outputs:

@@ -13,7 +13,7 @@ import numpy as np
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names, human_scores, metric_names, split_label
-from wholetext.io.segments import Run
+from wholetext.io.segments import DocumentRun
 from wholetext.meta import conventions
 from wholetext.meta.agreement.accuracy import system_means
 from wholetext.meta.agreement.correlation import BoolArray
@@ -23,7 +23,7 @@ Level = Literal["sys", "domain", "doc", "seg"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """Who and what takes part; the defaults are those of the WMT metrics tasks."""
 
     gold: str | None = None  # name of the human scores; MQM where there is MQM
@@ -45,7 +45,7 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class Participants:
     """Systems and items that count, and gold scores of them; NaN = not judged."""
 
     folder: Path
@@ -54,11 +54,11 @@ class Field:
     refs: tuple[str, ...]
     systems: tuple[str, ...]
     left_out: dict[str, str]  # system → why it does not take part
-    runs: tuple[Run, ...]  # documents as stretches of segments
+    runs: tuple[DocumentRun, ...]  # documents as stretches of segments
     kept: BoolArray  # (segments,) those of the chosen domains and sampled documents
     seg: FloatArray | None  # (systems, segments), NaN where not judged or not kept
     other: dict[str, FloatArray] = field(default_factory=dict)  # level → scores, where no segment scores are given
-    choice: Choice = field(default_factory=Choice)
+    choice: Selection = field(default_factory=Selection)
     test_set: str = ""  # the WMT test set whose conventions apply
     system_gold: str = ""  # name of the human scores of systems, where it is another
     system_seg: FloatArray | None = None  # (systems, segments) scores of that name
@@ -123,7 +123,7 @@ class Field:
         return np.stack([system_means(column) for column in columns], axis=1)
 
 
-def read_field(folder: str | Path, langs: str | None, choice: Choice) -> Field:
+def read_participants(folder: str | Path, langs: str | None, choice: Selection) -> Participants:
     """Settle who takes part: outputs less references, human ones and outliers, with at least one human score."""
     root, lp = Path(folder), evalset.language_pair(folder, langs)
     runs = evalset.documents(root, lp)
@@ -153,11 +153,11 @@ def read_field(folder: str | Path, langs: str | None, choice: Choice) -> Field:
         scores.pop("sys", None)  # a score of all domains is not one of these
         of_systems = of_systems if other else gold
     system_seg = None if system_seg is None else np.where(kept, system_seg, np.nan)
-    return Field(root, lp, gold, refs, systems, left_out, runs, kept, seg, scores, choice, test_set,
+    return Participants(root, lp, gold, refs, systems, left_out, runs, kept, seg, scores, choice, test_set,
                  of_systems, system_seg, tuple(notes))
 
 
-def _test_set(root: Path, lp: str, runs: tuple[Run, ...], choice: Choice) -> tuple[str, list[str]]:
+def _test_set(root: Path, lp: str, runs: tuple[DocumentRun, ...], choice: Selection) -> tuple[str, list[str]]:
     """Whose conventions apply: as asked, by the folder's name, or by what is in it; with a note unless by its name."""
     if choice.test_set:
         return conventions.checked_set(choice.test_set), []
@@ -172,7 +172,7 @@ def _test_set(root: Path, lp: str, runs: tuple[Run, ...], choice: Choice) -> tup
                 "submissions apply (--test-set names the set if the folder was renamed)"]
 
 
-def _references(choice: Choice, there: tuple[str, ...], where: tuple[str, str], place: str) -> tuple[str, ...]:
+def _references(choice: Selection, there: tuple[str, ...], where: tuple[str, str], place: str) -> tuple[str, ...]:
     """References by name, ``A`` for ``refA``; the standard one where none is asked for."""
     if choice.refs is None:
         standard = conventions.standard_reference(*where, there) if there else conventions.usual_reference(*where)
@@ -200,7 +200,7 @@ def _rows(found: Judgments, systems: tuple[str, ...]) -> FloatArray:
 
 
 def _sampled(
-    runs: tuple[Run, ...], kept: BoolArray, seg: FloatArray | None, choice: Choice
+    runs: tuple[DocumentRun, ...], kept: BoolArray, seg: FloatArray | None, choice: Selection
 ) -> tuple[BoolArray, list[str]]:
     """The segments of a random sample of the judged documents."""
     if seg is None:
@@ -231,7 +231,7 @@ def _gold_name(root: Path, lp: str, wanted: str | None) -> str:
 
 def _take_part(
     judged: dict[str, bool], references: tuple[str, ...], refs: tuple[str, ...], where: tuple[str, str, str],
-    choice: Choice,
+    choice: Selection,
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     test_set, lp, folder = where
     far = conventions.outliers(test_set, lp)
@@ -260,7 +260,7 @@ def _take_part(
     return systems, left_out
 
 
-def _domains(runs: tuple[Run, ...], wanted: tuple[str, ...], where: str) -> BoolArray:
+def _domains(runs: tuple[DocumentRun, ...], wanted: tuple[str, ...], where: str) -> BoolArray:
     of_run = [run.meta.get("domain", "all") for run in runs]
     unknown = [name for name in wanted if name not in of_run]
     if unknown:

@@ -13,7 +13,15 @@ from wholetext.errors import InputError, did_you_mean
 from wholetext.meta.conventions import official_pairs
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.ranking import Average, average, even_weights
-from wholetext.meta.tasks import DEFAULTS, Significance, Task, TaskResult, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.tasks import (
+    DEFAULTS,
+    MetricTests,
+    Task,
+    TaskResult,
+    pooled_accuracy_task,
+    read_task,
+    run_task,
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,7 @@ def official_langs(name: str, test_set: str, there: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TaskTable:
     """Results of several tasks on one or more language pairs, and their average."""
 
     results: tuple[TaskResult, ...]
@@ -77,9 +85,9 @@ class Table:
 
 
 def run_tasks(
-    parts: Sequence[Gathered], tasks: Sequence[Task], pooled: bool, testing: Significance,
+    parts: Sequence[Gathered], tasks: Sequence[Task], pooled: bool, testing: MetricTests,
     averaging: Averaging | None = None,
-) -> Table:
+) -> TaskTable:
     """Every task on every language pair; the average is over all of them, with pooled accuracy weighing for all
     pairs.
     """
@@ -97,7 +105,7 @@ def run_tasks(
             weights.append(1.0)
     weights = _weighted(results, weights, averaging or Averaging())
     common = set(results[0].metrics).intersection(*(result.metrics for result in results))
-    return Table(tuple(results), average(results, weights, testing.alpha) if len(results) > 1 and common else None)
+    return TaskTable(tuple(results), average(results, weights, testing.alpha) if len(results) > 1 and common else None)
 
 
 def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averaging) -> list[float]:

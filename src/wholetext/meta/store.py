@@ -18,7 +18,7 @@ from wholetext.files.storage import write_file
 from wholetext.io.formats.scores import write_table
 from wholetext.meta.curves import Point
 from wholetext.meta.metric_scores import Gathered
-from wholetext.meta.presets import Table
+from wholetext.meta.presets import TaskTable
 from wholetext.meta.ranking import Average
 from wholetext.meta.tasks import TaskResult
 from wholetext.version import __version__
@@ -32,7 +32,7 @@ class Meta:
     """Everything one meta-evaluation found."""
 
     parts: tuple[Gathered, ...]
-    table: Table
+    table: TaskTable
     alpha: float = 0.05
     between: tuple[tuple[str, str, list[str], np.ndarray], ...] = ()  # (where, level, metrics, correlations)
     curves: dict[str, list[Point]] = field(default_factory=dict)  # where → points

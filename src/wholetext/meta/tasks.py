@@ -12,14 +12,21 @@ from typing import get_args
 import numpy as np
 
 from wholetext.errors import InputError, did_you_mean
-from wholetext.meta.agreement.bootstrap import Bootstrapped, Resample, Unit, bootstrap, drawn_means, system_agreement
+from wholetext.meta.agreement.bootstrap import (
+    Bootstrapped,
+    Resample,
+    Unit,
+    bootstrap_agreement,
+    drawn_means,
+    system_agreement,
+)
 from wholetext.meta.agreement.correlation import Average
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
 from wholetext.meta.agreement.pairs_test import compare_calibrated
 from wholetext.meta.agreement.permutation import Comparisons, Draws, compare
 from wholetext.meta.agreement.soft import compare_soft
 from wholetext.meta.metric_scores import Gathered, MetricScores
-from wholetext.meta.participants import Field, Level
+from wholetext.meta.participants import Level, Participants
 from wholetext.significance.clusters import cluster_ranks
 from wholetext.types import FloatArray
 
@@ -104,7 +111,7 @@ class TaskResult:
 
 
 @dataclass(frozen=True)
-class Significance:
+class MetricTests:
     """How significance is tested: draws (0 = not at all), seed, level, early stopping; and what intervals resample."""
 
     draws: int = 1000
@@ -119,7 +126,7 @@ class Significance:
         return Draws(self.draws, self.seed, self.block, self.stop_below, self.stop_above)
 
 
-def run_task(gathered: Gathered, task: Task, testing: Significance | None = None) -> TaskResult:
+def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None) -> TaskResult:
     """One task on one language pair. Metrics without scores at the level are left out, with a note in ``gathered``."""
     where = gathered.field
     level: Level = "seg" if task.measure.statistic == "spa" else task.level
@@ -139,7 +146,7 @@ def run_task(gathered: Gathered, task: Task, testing: Significance | None = None
     if unknown.any():
         _note(gathered, f"{task}: {int(unknown.sum())} judged scores are not used, because some metric has none there")
     gold = np.where(np.isnan(stack).any(axis=0), np.nan, gold)
-    testing = testing or Significance()
+    testing = testing or MetricTests()
     result = judge(gold, np.nan_to_num(stack), names, task, testing)
     if result.estimates[0].pairs == 0:
         _note(gathered, f"{task}: no two scores of {where.gold_name} could be compared in {where.name}")
@@ -150,7 +157,7 @@ def run_task(gathered: Gathered, task: Task, testing: Significance | None = None
 
 
 def intervals(
-    gathered: Gathered, result: TaskResult, testing: Significance
+    gathered: Gathered, result: TaskResult, testing: MetricTests
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """95 % bootstrap bounds of each metric's value; NaN where the statistic or the scores do not allow it."""
     low, high = (np.full(len(result.metrics), np.nan) for _ in range(2))
@@ -167,7 +174,7 @@ def intervals(
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def _resampled(where: Field, metric: MetricScores, task: Task, testing: Significance) -> Bootstrapped | None:
+def _resampled(where: Participants, metric: MetricScores, task: Task, testing: MetricTests) -> Bootstrapped | None:
     """(draws, 1) values of one metric; None where documents are drawn and there are no scores of segments."""
     unit = testing.interval or "documents"
     resample = Resample(unit, where.doc_of if where.seg is not None else None, 1000, testing.seed)
@@ -187,7 +194,7 @@ def _resampled(where: Field, metric: MetricScores, task: Task, testing: Signific
     gold = np.where(np.isnan(scores), np.nan, where.gold(task.level))
     if task.level != "seg":
         resample = replace(resample, docs=None)
-    return bootstrap(gold, np.nan_to_num(scores)[None], task.measure, resample)
+    return bootstrap_agreement(gold, np.nan_to_num(scores)[None], task.measure, resample)
 
 
 def _note(gathered: Gathered, text: str) -> None:
@@ -195,7 +202,7 @@ def _note(gathered: Gathered, text: str) -> None:
         gathered.notes.append(text)
 
 
-def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: Significance) -> TaskResult:
+def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: MetricTests) -> TaskResult:
     """The task on arrays: (systems, items) gold, (metrics, systems, items) scores."""
     estimates = [estimate(gold, metric, task.measure) for metric in stack]
     order = sorted(range(len(names)), key=lambda i: (-_sortable(estimates[i].value), names[i]))
@@ -214,7 +221,7 @@ def _sortable(value: float) -> float:
     return -np.inf if np.isnan(value) else value
 
 
-def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Significance) -> tuple[Comparisons, str]:
+def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: MetricTests) -> tuple[Comparisons, str]:
     size = len(stack)
     if not testing.draws or size < 2:
         blank, none = np.full((size, size), np.nan), np.zeros((size, size), dtype=np.int64)
@@ -229,9 +236,9 @@ def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: Sig
         return _compare(gold, stack, measure, replace(testing, draws=0))
 
 
-def pooled_accuracy_task(parts: Sequence[Gathered], testing: Significance | None = None) -> TaskResult:
+def pooled_accuracy_task(parts: Sequence[Gathered], testing: MetricTests | None = None) -> TaskResult:
     """System accuracy over several language pairs: pairs within each, counts pooled, metrics that all of them have."""
-    testing = testing or Significance()
+    testing = testing or MetricTests()
     names = [m.name for m in parts[0].metrics if all(m.name in {o.name for o in part.metrics} for part in parts)]
     systems = max(len(part.field.systems) for part in parts)
     gold = np.full((len(parts), systems), np.nan)  # a row per language pair

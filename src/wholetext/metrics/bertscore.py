@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.errors import InputError
-from wholetext.metrics.token_metric import ENGLISH, TokenMetric, Weights
-from wholetext.types import FloatArray, Request, Run, mean_stats
+from wholetext.metrics.token_metric import ENGLISH, TokenMetric, TokenWeights
+from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -53,11 +53,11 @@ class BertScore(TokenMetric):
         small = f"scored with the small embedded model MiniLM; published scores use {ENGLISH}"
         return (*super().notes(langs), *((small,) if self.model == "minilm" else ()))
 
-    def backend(self, run: Run, everything: bool = False) -> TokenVectors:
+    def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
         return super().backend(run, everything or self.align_scope == "sequence" or bool(self.match_special_tokens))
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
-        weigh = Weights(run.survey if self.idf else None)
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        weigh = TokenWeights(run.survey if self.idf else None)
         table = np.array([
             np.max([self._pair(hyp, ref, weigh) for hyp, ref in pairs], axis=0)
             for pairs in self.compared(requests, run, self.backend(run))
@@ -67,7 +67,7 @@ class BertScore(TokenMetric):
         floor = read_baseline(Path(self.baseline), self.layer or 0)  # (outputs,)
         return mean_stats((table - floor) / (1.0 - floor))
 
-    def _pair(self, hyp: Tokens, ref: Tokens, weigh: Weights) -> FloatArray:
+    def _pair(self, hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> FloatArray:
         """(f1, precision, recall) of one hypothesis against one reference."""
         if not hyp.scored.any() or not ref.scored.any():
             return np.zeros(3)

@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.backends import low_precision
-from wholetext.backends.comet.cross_encoder import CrossEncoder, Judged
+from wholetext.backends.comet.cross_encoder import CrossEncoder, Prediction
 from wholetext.backends.comet.model import FIRST_TOKEN, CometModel, Hparams, locate_comet, locate_encoder, read_hparams
-from wholetext.backends.comet.vectors import GroupedVectors, Judge, SentenceVectors
+from wholetext.backends.comet.vectors import GroupedVectors, RegressionHead, SentenceVectors
 from wholetext.backends.encoder import Precision, pick_device
 from wholetext.backends.hub.locate import identity
 from wholetext.backends.layout import together
-from wholetext.backends.tokenizer import Reading
+from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import MetricError, ModelError
-from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
+from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 Kind = Literal["auto", "regression", "referenceless", "ranking", "unified", "unified-src", "unified-ref", "xcomet"]
 NEEDS: Mapping[str, frozenset[Side]] = {
@@ -99,14 +99,14 @@ class Comet(Metric):
         return () if self.cacheable else ("under layernorm_scope=minibatch8 scores depend on which segments are scored "
                                           "together; rows are not kept in the cache",)
 
-    def seen(self, request: Request, run: Run) -> int | None:
+    def seen(self, request: Request, run: Runtime) -> int | None:
         model = self._model(run)
         if self._crossed:
             cross = CrossEncoder(model, model.tokenizer.limited(self.limit))
             return min(cross.seen(one) for one in _passes(request, self.qe))
         return model.tokenizer.seen(request.hyp[0], self._vectors(model).reading)
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         if not requests:
             return []
         model = self._model(run)
@@ -117,7 +117,7 @@ class Comet(Metric):
         vectors = self._vectors(model)
         return [together(map(vectors.fit, dict.fromkeys(v for row in self._rows(r) for v in row))) for r in requests]
 
-    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         model = self._model(run)
         marked = model.tokenizer.marked
         if self._crossed:
@@ -127,22 +127,22 @@ class Comet(Metric):
         return [(side, marked(vectors.layout(view)))
                 for row in self._rows(request) for side, view in zip(("hyp", "src", "ref"), row)]  # fmt: skip
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         model = self._model(run)
         found = self._cross(requests, model, run) if self._crossed else self._pooled(requests, model, run)
         return mean_stats(found)
 
     # ---------------------------------------------------------------- models that compare sentence vectors
 
-    def _pooled(self, requests: Sequence[Request], model: CometModel, run: Run) -> FloatArray:
+    def _pooled(self, requests: Sequence[Request], model: CometModel, run: Runtime) -> FloatArray:
         rows = [row for request in requests for row in self._rows(request)]
         sides = np.stack(self._encode(rows, model, run)).reshape(len(rows), len(rows[0]), -1)  # (rows, sides, width)
         hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
-        judge = run.resource((*self._key(run), "judge"), lambda: Judge(model))
+        judge = run.resource((*self._key(run), "judge"), lambda: RegressionHead(model))
         scores = iter(judge.scores(hyp, src, ref[0] if ref else None))
         return np.array([np.mean([next(scores) for _ in self._rows(request)]) for request in requests])
 
-    def _rows(self, request: Request) -> list[tuple[View, ...]]:
+    def _rows(self, request: Request) -> list[tuple[Excerpt, ...]]:
         """(hypothesis, source, reference) for each reference; without it for models that have none."""
         if request.src is None:
             raise MetricError("comet needs the source of every segment")
@@ -150,7 +150,7 @@ class Comet(Metric):
             return [(request.hyp[0], request.src)]
         return [(hyp, request.src, ref) for hyp, ref in request.pairs()]
 
-    def _encode(self, rows: Sequence[tuple[View, ...]], model: CometModel, run: Run) -> list[Any]:
+    def _encode(self, rows: Sequence[tuple[Excerpt, ...]], model: CometModel, run: Runtime) -> list[Any]:
         """The vectors of all rows, side by side."""
         vectors = self._vectors(model)
         if self.layernorm_scope == "segment":
@@ -166,7 +166,7 @@ class Comet(Metric):
         return [found[i, side] for i in range(len(rows)) for side in range(len(rows[0]))]
 
     def _vectors(self, model: CometModel) -> SentenceVectors:
-        reading = Reading(model.tokenizer.limited(self.limit), self.truncation)
+        reading = TokenizedText(model.tokenizer.limited(self.limit), self.truncation)
         return SentenceVectors(model, reading, self.pool_special_tokens)
 
     # ---------------------------------------------------------------- models that read all texts at once
@@ -175,7 +175,7 @@ class Comet(Metric):
     def _crossed(self) -> bool:
         return self.kind in CROSSED
 
-    def _cross(self, requests: Sequence[Request], model: CometModel, run: Run) -> FloatArray:
+    def _cross(self, requests: Sequence[Request], model: CometModel, run: Runtime) -> FloatArray:
         for at, request in enumerate(requests):
             if any(view.before or view.after for view in request.hyp):
                 run.warn("this model scores a segment and its context as one, because it reads both from one token", at)
@@ -193,7 +193,9 @@ class Comet(Metric):
             run.detail(i, **facts)
         return np.array(found)
 
-    def _combine(self, passes: Sequence[tuple[Request, Judged]], cross: CrossEncoder) -> tuple[float, dict[str, Any]]:
+    def _combine(
+        self, passes: Sequence[tuple[Request, Prediction]], cross: CrossEncoder
+    ) -> tuple[float, dict[str, Any]]:
         """The score of one reference's passes, and what it is made of."""
         raw = [judged.score for _, judged in passes]
         facts: dict[str, Any] = {}
@@ -211,12 +213,12 @@ class Comet(Metric):
         score = sum(share * min(1.0, value) for share, value in zip(shares, raw)) + MQM_WEIGHT * facts["mqm"]
         return score, facts
 
-    def _model(self, run: Run) -> CometModel:
+    def _model(self, run: Runtime) -> CometModel:
         low_precision.warn(run, pick_device)
         precision = Precision(run.device, run.dtype)
         return run.resource(self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision))
 
-    def _key(self, run: Run) -> tuple[str, ...]:
+    def _key(self, run: Runtime) -> tuple[str, ...]:
         return ("comet", self.model, self.revision, run.device, run.dtype)
 
 
@@ -240,7 +242,7 @@ def _passes(request: Request, qe: bool) -> Iterator[Request]:
             yield Request((hyp,), request.src, (ref,))
 
 
-def _by_reference(passes: list[tuple[Request, Judged]]) -> Iterator[list[tuple[Request, Judged]]]:
+def _by_reference(passes: list[tuple[Request, Prediction]]) -> Iterator[list[tuple[Request, Prediction]]]:
     """Passes in threes where there is a source and a reference, else one by one."""
     size = 3 if len(passes) >= 3 and passes[0][0].src is not None else 1
     for begin in range(0, len(passes), size):

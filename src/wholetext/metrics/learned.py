@@ -12,15 +12,15 @@ import numpy as np
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.config import Config
 from wholetext.backends.learned.forms import checked_config
-from wholetext.backends.learned.model import Learned as Model
+from wholetext.backends.learned.model import LearnedModel as Model
 from wholetext.backends.learned.model import open_learned
 from wholetext.errors import MetricError
 from wholetext.languages import code_of
-from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, mean_stats
+from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 
 @dataclass(frozen=True)
-class Learned(Metric):
+class LearnedModel(Metric):
     """A regression metric trained here (in the style of Deutsch et al. 2023, §4), on any view.
 
     Its folder says what it reads, what its numbers mean and which way is better. Several references: the mean.
@@ -48,7 +48,7 @@ class Learned(Metric):
         low, high = (output.low, output.high) if output else (None, None)
         return (-np.inf if low is None else low, np.inf if high is None else high)
 
-    def resolve(self, langs: tuple[str, str]) -> Learned:
+    def resolve(self, langs: tuple[str, str]) -> LearnedModel:
         if not self.model:
             raise MetricError("learned names no folder", next="write learned@FOLDER, the folder `wholetext train` made")
         return replace(self, revision=hub.locate(self.model, self.revision).revision)
@@ -62,7 +62,7 @@ class Learned(Metric):
         return {**hub.identity(self.model, self.revision), **where, "several_refs": "mean", "form": config.form,
                 "trained_on": base}
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         if not requests:
             return []
         form = self._open(run).form
@@ -72,14 +72,14 @@ class Learned(Metric):
             found.append(max(parts, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens)))
         return found
 
-    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         form = self._open(run).form
         return [shown for pair in self._pairs(request) for shown in form.shows(pair)]
 
-    def seen(self, request: Request, run: Run) -> int | None:
+    def seen(self, request: Request, run: Runtime) -> int | None:
         return self._open(run).form.seen(self._pairs(request)[0])
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         pairs = [self._pairs(request) for request in requests]
         scores = iter(self._open(run).scores([pair for row in pairs for pair in row], run))
         return mean_stats([float(np.mean([next(scores) for _ in row])) for row in pairs])
@@ -101,5 +101,5 @@ class Learned(Metric):
     def _config(self) -> Config | None:
         return checked_config(hub.locate(self.model, self.revision).path) if self.model else None
 
-    def _open(self, run: Run) -> Model:
+    def _open(self, run: Runtime) -> Model:
         return open_learned(run, self.model, self.revision, self.base)

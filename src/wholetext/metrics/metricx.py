@@ -14,7 +14,7 @@ from wholetext.backends.prompts import PROMPTS, prompt
 from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
-from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, mean_stats
+from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
 
@@ -65,7 +65,7 @@ class MetricX(Metric):
         own = {} if used == model else {"tokenizer": used.id}
         return {**identity(self.model, self.revision), **own}
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         asked = [self._prompts(request) for request in requests]
         heard = iter(run.map(self._backend(run), [prompt for prompts in asked for prompt in prompts]))
         best = np.mean if self.multi_ref == "mean" else np.min
@@ -75,7 +75,7 @@ class MetricX(Metric):
             rows.append(float(best(np.clip(values, *self.range) if self.clamp else values)))
         return mean_stats(rows)
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         if not requests:
             return []
         backend = self._backend(run)
@@ -86,7 +86,7 @@ class MetricX(Metric):
             found.append(worst)  # each reference repeats the rest, so losses are not added up
         return found
 
-    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         backend, (_, mode) = self._backend(run), self._kind
         side = "prompt" if mode == "qe" else "prompt with ref"
         return [(side, backend.shown(prompt)) for prompt in self._prompts(request)]
@@ -96,7 +96,7 @@ class MetricX(Metric):
         kind: tuple[Literal["23", "24"], Literal["ref", "qe"]] = self.__dict__["_settled"]
         return kind
 
-    def _backend(self, run: Run) -> Regressor:
+    def _backend(self, run: Runtime) -> Regressor:
         limit = self.limit or _LIMITS[self._kind[0]]
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
         checkpoint = open_checkpoint(run, self.model, self.revision, attention="eager")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.token_vectors import Tokens
-from wholetext.metrics.token_metric import TokenMetric, Weights
+from wholetext.metrics.token_metric import TokenMetric, TokenWeights
 from wholetext.metrics.transport import earth_movers_distance
-from wholetext.types import FloatArray, Request, Run, mean_stats
+from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Mover(TokenMetric):
     def facts(self) -> Mapping[str, str]:
         return {**hub.identity(self.model, self.revision), "several_refs": "max"}
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
-        weigh = Weights(run.survey if self.idf else None)
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        weigh = TokenWeights(run.survey if self.idf else None)
         return mean_stats([
             max(_pair(hyp, ref, weigh) for hyp, ref in pairs)
             for pairs in self.compared(requests, run, self.backend(run))
         ])
 
 
-def _pair(hyp: Tokens, ref: Tokens, weigh: Weights) -> float:
+def _pair(hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> float:
     from scipy.spatial.distance import cdist
 
     if not hyp.scored.any() or not ref.scored.any():

@@ -11,10 +11,10 @@ import numpy as np
 from wholetext.backends.hub.locate import identity, locate
 from wholetext.backends.layout import together
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
-from wholetext.backends.seq2seq import Pair, Said, Seq2Seq
+from wholetext.backends.seq2seq import Pair, Seq2Seq, TokenLogProbs
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import MetricError
-from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
+from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]
 Span = Literal["reference", "sentence", "sentence+eos", "all"]
@@ -63,7 +63,7 @@ class Likelihood(Metric):
     def facts(self) -> Mapping[str, str]:
         return identity(self.model, self.revision)
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         backend = self._backend(run)
         asked = [[Pair(given, said) for given, said in self._pairs(request)] for request in requests]
         heard = iter(run.map(backend, [pair for pairs in asked for pair in pairs]))
@@ -74,7 +74,7 @@ class Likelihood(Metric):
             rows.append(self._combine(np.array([self._mean(next(heard)) for _ in pairs])))
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         if not requests:
             return []
         backend = self._backend(run)
@@ -87,7 +87,7 @@ class Likelihood(Metric):
             found.append(together([*given.values(), *said.values()]))
         return found
 
-    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         backend, found = self._backend(run), []
         names = dict.fromkeys(request.hyp, "hyp") | dict.fromkeys(request.refs, "ref")
         for given, said in self._pairs(request):
@@ -95,13 +95,13 @@ class Likelihood(Metric):
             found.append((f"{names.get(said, 'src')} (scored)", backend.marked(backend.said(said))))
         return found
 
-    def _backend(self, run: Run) -> Seq2Seq:
+    def _backend(self, run: Runtime) -> Seq2Seq:
         langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
         checkpoint = open_checkpoint(run, self.model, self.revision)
         key = ("seq2seq", checkpoint.id, checkpoint.precision, langs, self.limit, self.truncation)
         return run.resource(key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation))
 
-    def _pairs(self, request: Request) -> Iterator[tuple[View, View]]:
+    def _pairs(self, request: Request) -> Iterator[tuple[Excerpt, Excerpt]]:
         """(given, said) for each reference: first what gives precision, then what gives recall."""
         if self.direction == "src-hyp":
             if request.src is not None:
@@ -113,7 +113,7 @@ class Likelihood(Metric):
             if self.direction != "ref-hyp":
                 yield hyp, ref
 
-    def _mean(self, said: Said) -> float:
+    def _mean(self, said: TokenLogProbs) -> float:
         before, total, count, after = said
         parts = [(total, count)]
         if self.token_span in ("reference", "all") and not np.isnan(before):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wholetext.errors import MetricError
-from wholetext.types import FloatArray, Metric, Request, Run, mean_stats
+from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
 _PRODUCT = 400_000_000  # words of the one times words of the other
 
@@ -29,7 +29,7 @@ class Rouge(Metric):
 
         return {"rouge-score": version("rouge-score"), "several_refs": "best f1"}
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         compare = _subsequence(self.stem) if self.kind == "L" else _package(self.kind, self.stem)
         between = "\n" if self.kind == "Lsum" else None  # Lsum reads one sentence per line
         rows = []

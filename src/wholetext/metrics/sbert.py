@@ -12,11 +12,11 @@ from wholetext.backends.embeddings import Embeddings
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import together
-from wholetext.backends.tokenizer import FILES, Reading
+from wholetext.backends.tokenizer import FILES, TokenizedText
 from wholetext.errors import MetricError
 from wholetext.languages import code_of
 from wholetext.metrics.token_metric import english_only
-from wholetext.types import Fit, FloatArray, Metric, Request, Run, Side, View, mean_stats
+from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 ENGLISH, OTHERS, ACROSS = (f"sentence-transformers/{name}" for name in (
     "all-MiniLM-L6-v2", "paraphrase-multilingual-MiniLM-L12-v2", "LaBSE"))  # fmt: skip
@@ -53,36 +53,36 @@ class Sbert(Metric):
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return english_only(self.model, langs[1])
 
-    def seen(self, request: Request, run: Run) -> int | None:
+    def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self._backend(run)
         return backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         backend = self._backend(run) if requests else None
         if backend is None:
             return []
         return [together(map(backend.fit, dict.fromkeys(v for pair in self._pairs(r) for v in pair))) for r in requests]
 
-    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         backend = self._backend(run)
         return [(side, backend.encoder.tokenizer.marked(backend.layout(view)))
                 for pair in self._pairs(request) for side, view in zip(("hyp", self.against), pair)]  # fmt: skip
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         pairs = [self._pairs(request) for request in requests]
         vectors = iter(run.map(self._backend(run), [view for row in pairs for pair in row for view in pair]))
         return mean_stats([max(_cosine(next(vectors), next(vectors)) for _ in row) for row in pairs])
 
-    def _pairs(self, request: Request) -> list[tuple[View, View]]:
+    def _pairs(self, request: Request) -> list[tuple[Excerpt, Excerpt]]:
         if self.against == "src":
             return [(request.hyp[0], request.src)] if request.src else []
         return list(request.pairs())
 
-    def _backend(self, run: Run) -> Embeddings:
+    def _backend(self, run: Runtime) -> Embeddings:
         encoder = open_encoder(run, self.model, self.revision)
         limit = encoder.tokenizer.limited(self.limit)
         return run.resource(("embeddings", encoder.id, limit, self.truncation, run.device),
-                            lambda: Embeddings(encoder, Reading(limit, self.truncation)))  # fmt: skip
+                            lambda: Embeddings(encoder, TokenizedText(limit, self.truncation)))  # fmt: skip
 
 
 def default_model(lang: str, against: str) -> str:

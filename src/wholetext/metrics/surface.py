@@ -11,7 +11,7 @@ import numpy as np
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
 from wholetext.languages import code_of, has_ideographs, is_unspaced
 from wholetext.languages.ngrams import blocks, characters, overlap, words
-from wholetext.types import FloatArray, Metric, Request, Run
+from wholetext.types import FloatArray, Metric, Request, Runtime
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
 Tokenizer = Literal[
@@ -43,7 +43,7 @@ class Surface(Metric):
 
         return {"sacrebleu": sacrebleu.__version__}
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         peer = self.sacrebleu()
         ready: dict[str, str] = {}  # each distinct text is prepared once
         groups = []

@@ -15,10 +15,10 @@ from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import together
 from wholetext.backends.token_vectors import Tokens, TokenVectors
-from wholetext.backends.tokenizer import FILES, Reading, read_config
+from wholetext.backends.tokenizer import FILES, TokenizedText, read_config
 from wholetext.errors import MetricError, ModelError
 from wholetext.languages import code_of
-from wholetext.types import Fit, FloatArray, Metric, Request, Run, View
+from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -84,20 +84,20 @@ class TokenMetric(Metric):
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return english_only(self.model, langs[1])
 
-    def seen(self, request: Request, run: Run) -> int | None:
+    def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self.backend(run)
         return backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit]:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         backend = self.backend(run) if requests else None
         return [together(map(backend.fit, dict.fromkeys(views(request)))) for request in requests] if backend else []
 
-    def shows(self, request: Request, run: Run) -> list[tuple[str, str]]:
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         tokenizer, reading = (backend := self.backend(run)).encoder.tokenizer, backend.reading
         return [(side, tokenizer.marked(tokenizer.layout(view, reading)))
                 for pair in request.pairs() for side, view in zip(("hyp", "ref"), pair)]  # fmt: skip
 
-    def survey(self, references: Iterable[View], run: Run) -> Idf:
+    def survey(self, references: Iterable[Excerpt], run: Runtime) -> Idf:
         tokenizer = open_encoder(run, self.model, self.revision, self.layer).tokenizer
         markers = tokenizer.markers
         counts: Counter[int] = Counter()
@@ -107,13 +107,13 @@ class TokenMetric(Metric):
             counts.update({*markers.opening, *markers.closing, *tokenizer.ids(view.text, strip=True)})
         return Idf(segments, tuple(sorted(counts.items())))
 
-    def backend(self, run: Run, everything: bool = False) -> TokenVectors:
+    def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""
         encoder = open_encoder(run, self.model, self.revision, self.layer)
         limit = encoder.tokenizer.limited(self.limit)
-        return TokenVectors(encoder, self.layer or 0, Reading(limit, self.truncation, strip=True), everything)
+        return TokenVectors(encoder, self.layer or 0, TokenizedText(limit, self.truncation, strip=True), everything)
 
-    def compared(self, requests: Sequence[Request], run: Run, backend: TokenVectors) -> Iterator[list[Pair]]:
+    def compared(self, requests: Sequence[Request], run: Runtime, backend: TokenVectors) -> Iterator[list[Pair]]:
         """For each request its (hypothesis, reference) token vectors, a bounded amount of them in memory at a time."""
         width = int(backend.encoder.tokenizer.config.get("hidden_size") or 1024)
         at = 0
@@ -127,7 +127,7 @@ class TokenMetric(Metric):
                 yield pairs
 
 
-class Weights:
+class TokenWeights:
     """Weighted means over tokens: all alike, or by idf."""
 
     def __init__(self, idf: Idf | None) -> None:
@@ -167,7 +167,7 @@ def english_only(model: str, lang: str) -> tuple[str, ...]:
     return (f"the model {name} was trained on English text; its quality on {code} is not known",)
 
 
-def views(request: Request) -> Iterator[View]:
+def views(request: Request) -> Iterator[Excerpt]:
     for hyp, ref in request.pairs():
         yield hyp
         yield ref

@@ -1,9 +1,9 @@
 """The report: one self-contained HTML page of a run and of studies, and the same figures for print."""
 
-from wholetext.reporting.analysis import Analysis, analyse
+from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures
-from wholetext.reporting.page import Choices, write_report
+from wholetext.reporting.page import PageOptions, write_report
 from wholetext.reporting.studies import read_study
 from wholetext.significance.compare import Significance
 
-__all__ = ["Analysis", "Choices", "Significance", "analyse", "read_study", "write_figures", "write_report"]
+__all__ = ["PageOptions", "RunAnalysis", "Significance", "analyse", "read_study", "write_figures", "write_report"]

@@ -15,7 +15,7 @@ from wholetext.significance.stored import compared, restored
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis:
+class RunAnalysis:
     """Systems best first by the first metric; arrays of ``standings`` and ``breakdowns`` go by them."""
 
     results: Results
@@ -26,7 +26,7 @@ class Analysis:
     breakdowns: tuple[Mapping[str, Any], ...]  # one per metric: documents and categories
 
 
-def analyse(results: Results, baseline: str | None = None, testing: Significance | None = None) -> Analysis:
+def analyse(results: Results, baseline: str | None = None, testing: Significance | None = None) -> RunAnalysis:
     """Every pair of systems under every metric, and a look into documents and categories.
 
     The comparison is the one stored with the run; ``testing``, or another ``baseline``, asks for a new one.
@@ -40,7 +40,7 @@ def analyse(results: Results, baseline: str | None = None, testing: Significance
     testing, comparisons = compared(results, testing)
     baseline = testing.baseline
     scorers = [scorer(spec) for spec in results.scores]
-    return Analysis(
+    return RunAnalysis(
         results, tuple(systems), None if baseline is None else systems.index(baseline), testing,
         tuple(standing(scores, systems, comparisons[spec], testing) | {"without": _without(scorers, i)}
               for i, (spec, scores) in enumerate(results.scores.items())),

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from wholetext.errors import SpecError, WriteError, did_you_mean
 from wholetext.files.output_folder import changing, shared_kind
 from wholetext.files.storage import write_file
-from wholetext.reporting.analysis import Analysis
+from wholetext.reporting.analysis import RunAnalysis
 from wholetext.reporting.drawing import SOFT, altair_module
 from wholetext.reporting.panels import Study
 from wholetext.reporting.run_figures import categories, differences, distribution, documents, leaderboard, scatter
@@ -21,7 +21,7 @@ PPI = 200
 FIGURES = shared_kind("folder of figures", WriteError)
 
 
-def write_figures(analysis: Analysis | None, studies: Sequence[Study], folder: Path,
+def write_figures(analysis: RunAnalysis | None, studies: Sequence[Study], folder: Path,
                   formats: Sequence[str] = get_args(Format)) -> list[Path]:
     """Write every figure in every format; returns the files."""
     wrong = [one for one in formats if one not in get_args(Format)]
@@ -39,7 +39,7 @@ def write_figures(analysis: Analysis | None, studies: Sequence[Study], folder: P
     return written
 
 
-def figures(analysis: Analysis | None, studies: Sequence[Study]) -> Iterator[tuple[str, Any]]:
+def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[tuple[str, Any]]:
     """(file name, chart) of everything that can be drawn."""
     altair_module()
     if analysis is not None:
@@ -60,7 +60,7 @@ def _kinds(studies: Sequence[Study]) -> list[str]:
     return found
 
 
-def _run_figures(analysis: Analysis) -> Iterator[tuple[str, Any]]:
+def _run_figures(analysis: RunAnalysis) -> Iterator[tuple[str, Any]]:
     yield "leaderboard", leaderboard(analysis)
     several = len(analysis.systems) > 1
     if several:

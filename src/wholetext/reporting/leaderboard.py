@@ -14,7 +14,7 @@ from wholetext.significance.compare import Comparison, Significance, interval_ta
 from wholetext.significance.lineup import Lineup, line_up
 from wholetext.significance.multiple import holm, holm_levels
 from wholetext.significance.power import influence, power
-from wholetext.significance.resample import bootstrap
+from wholetext.significance.resample import bootstrap_scores
 from wholetext.spec import parse
 from wholetext.types import FloatArray, Scores
 
@@ -152,7 +152,7 @@ def _categories(outputs: Sequence[str]) -> list[str]:
 
 def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance) -> dict[str, Any]:
     lineup = line_up(scores, testing.unit, name)
-    samples = bootstrap(lineup.units, lineup.score, testing.resamples(len(scores)), testing.seed)
+    samples = bootstrap_scores(lineup.units, lineup.score, testing.resamples(len(scores)), testing.seed)
     at, digits = [lineup.names.index(system) for system in systems], next(iter(scores.values())).places
     observed, deltas = lineup.observed[at], interval_table(samples if len(lineup.units[0]) > 1 else samples[:, :0])
     return {"name": name, "score": fixed(observed, digits), "delta": fixed(_differences(observed), digits),

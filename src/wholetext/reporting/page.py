@@ -17,7 +17,7 @@ from typing import Any
 from wholetext.errors import MissingExtra, WriteError
 from wholetext.files.parsing import printable
 from wholetext.files.storage import write_file
-from wholetext.reporting.analysis import Analysis
+from wholetext.reporting.analysis import RunAnalysis
 from wholetext.reporting.panels import Study
 from wholetext.reporting.texts import Faults, blocks, choose, gather
 from wholetext.version import __version__
@@ -29,7 +29,7 @@ STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css", "
 
 
 @dataclass(frozen=True)
-class Choices:
+class PageOptions:
     """What a reader of the report may want otherwise."""
 
     title: str = ""
@@ -37,10 +37,10 @@ class Choices:
 
 
 def write_report(
-    analysis: Analysis | None, studies: Sequence[Study], path: Path, choices: Choices | None = None
+    analysis: RunAnalysis | None, studies: Sequence[Study], path: Path, choices: PageOptions | None = None
 ) -> int:
     """Write the page of a run, of studies, or of both; returns its size in bytes."""
-    page = render(analysis, studies, choices or Choices()).encode("utf-8", "surrogatepass")
+    page = render(analysis, studies, choices or PageOptions()).encode("utf-8", "surrogatepass")
     refuse_foreign(path)
     write_file(path, page)
     return len(page)
@@ -58,7 +58,7 @@ def refuse_foreign(path: Path) -> None:
                      next="choose another file with -o")
 
 
-def render(analysis: Analysis | None, studies: Sequence[Study], choices: Choices) -> str:
+def render(analysis: RunAnalysis | None, studies: Sequence[Study], choices: PageOptions) -> str:
     """The page as text."""
     try:
         import jinja2
@@ -82,7 +82,7 @@ def _shown(value: Any) -> Any:
     return printable(value) if type(value) is str else value
 
 
-def _parts(analysis: Analysis, choices: Choices) -> dict[str, Any]:
+def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
     """Every block of the page by name: ``head`` at once, ``metric0`` … and ``text0`` … when they are looked at."""
     results, corpus = analysis.results, analysis.results.corpus
     parts: dict[str, Any] = {"head": {}, **{f"metric{i}": one for i, one in enumerate(analysis.breakdowns)}}

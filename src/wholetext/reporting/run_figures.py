@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from wholetext.reporting.analysis import Analysis
+from wholetext.reporting.analysis import RunAnalysis
 from wholetext.reporting.drawing import BLUE, FAINT, INK, ORANGE, RAMP, SOFT, across, altair_module, title_of
 
 COLUMNS = 4  # metrics side by side
 LABELS = 40  # documents whose names are written below a heat-map
 
 
-def pair_of(analysis: Analysis) -> tuple[int, int]:
+def pair_of(analysis: RunAnalysis) -> tuple[int, int]:
     """The two systems that figures compare: the best, and the baseline or the next best."""
     second = analysis.baseline if analysis.baseline not in (None, 0) else 1
     return 0, int(second or 1)
 
 
-def leaderboard(analysis: Analysis) -> Any:
+def leaderboard(analysis: RunAnalysis) -> Any:
     """Scores with 95 % intervals, one column per metric; the best cluster is filled."""
     alt = altair_module()
     columns = []
@@ -38,7 +38,7 @@ def leaderboard(analysis: Analysis) -> Any:
     return alt.concat(*columns, columns=COLUMNS, spacing=14)
 
 
-def documents(analysis: Analysis, at: int) -> Any:
+def documents(analysis: RunAnalysis, at: int) -> Any:
     """Heat-map: systems by documents."""
     alt = altair_module()
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
@@ -55,7 +55,7 @@ def documents(analysis: Analysis, at: int) -> Any:
     ).properties(width=max(160, min(900, 42 * len(names))), height=max(60, 22 * len(analysis.systems)))
 
 
-def distribution(analysis: Analysis, at: int) -> Any:
+def distribution(analysis: RunAnalysis, at: int) -> Any:
     """Document scores of each system: a box with every document as a dot."""
     alt = altair_module()
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
@@ -69,7 +69,7 @@ def distribution(analysis: Analysis, at: int) -> Any:
     return (box + points).properties(width=420, height=max(80, 30 * len(analysis.systems)))
 
 
-def scatter(analysis: Analysis, at: int) -> Any:
+def scatter(analysis: RunAnalysis, at: int) -> Any:
     """Two systems document by document; the diagonal is where they are even."""
     alt = altair_module()
     a, b = pair_of(analysis)
@@ -89,7 +89,7 @@ def scatter(analysis: Analysis, at: int) -> Any:
     return (even + points).properties(width=300, height=300)
 
 
-def differences(analysis: Analysis) -> Any:
+def differences(analysis: RunAnalysis) -> Any:
     """Two systems under every metric: the difference with its interval, each on a scale of its own."""
     alt = altair_module()
     a, b = pair_of(analysis)
@@ -118,7 +118,7 @@ def differences(analysis: Analysis) -> Any:
         width=300, height=max(60, 24 * len(rows)))
 
 
-def categories(analysis: Analysis, at: int) -> Any:
+def categories(analysis: RunAnalysis, at: int) -> Any:
     """Two systems by category of one metric."""
     alt = altair_module()
     a, b = pair_of(analysis)

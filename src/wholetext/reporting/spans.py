@@ -8,7 +8,7 @@ from typing import Any
 
 from wholetext.scoring.results import damaged_details
 from wholetext.types import Scores
-from wholetext.views import glue_for
+from wholetext.views import joiner_for
 
 Segments = Sequence[str]
 
@@ -43,7 +43,7 @@ class Marks:
 def glue_of(lang: str, scores: Scores) -> str:
     """What the view of these scores joins segments with."""
     joiner = scores.signature.get("view.joiner", "auto")
-    return glue_for(lang, joiner if joiner in ("space", "none") else "auto")  # type: ignore[arg-type]
+    return joiner_for(lang, joiner if joiner in ("space", "none") else "auto")  # type: ignore[arg-type]
 
 
 def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:

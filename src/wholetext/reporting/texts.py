@@ -60,7 +60,7 @@ def _most_different(results: Results) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class ReportTexts:
     """A run as documents are drawn from it: systems in the page's order, row scores and faults worked out once."""
 
     results: Results
@@ -74,8 +74,8 @@ class Material:
         return [by_name[name].docs[self.results.corpus.docs[doc].id] for name in self.systems]
 
 
-def gather(results: Results, systems: Sequence[str]) -> Material:
-    return Material(
+def gather(results: Results, systems: Sequence[str]) -> ReportTexts:
+    return ReportTexts(
         results, tuple(systems), results.corpus.references,
         tuple(tuple((scores[name], scores[name].at("row")) for name in systems) for scores in results.scores.values()),
         tuple(_faults(results, name) for name in systems),
@@ -93,7 +93,7 @@ def _faults(results: Results, system: str) -> tuple[Faults, ...]:
     return found
 
 
-def blocks(material: Material, drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
+def blocks(material: ReportTexts, drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
     """The chosen documents in blocks: document → what the page draws of it."""
     block: dict[int, dict[str, Any]] = {}
     size = 0
@@ -111,7 +111,7 @@ def blocks(material: Material, drawn: Drawn) -> Iterator[dict[int, dict[str, Any
 class _Document:
     """One document of all systems, cut to its first ``size`` segments."""
 
-    def __init__(self, material: Material, index: int, size: int) -> None:
+    def __init__(self, material: ReportTexts, index: int, size: int) -> None:
         self.material, self.index, self.size = material, index, size
         self.doc = material.results.corpus.docs[index]
         self.hyps = material.outputs(index)

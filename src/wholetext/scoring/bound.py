@@ -14,9 +14,9 @@ from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLon
 from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
-from wholetext.types import Corpus, Document, Fit, IntArray, Metric, Output, Request, Rows, Signature, View
+from wholetext.types import Corpus, Document, Excerpt, Fit, IntArray, Metric, Output, Request, Rows, Signature
 from wholetext.version import __version__
-from wholetext.views import Context, Sides, Span, glue_for, lenders
+from wholetext.views import Context, Sides, Span, joiner_for, lenders
 
 _PLAIN = "wholetext.read(FILE) gives corpus and outputs; score_texts(hyps, refs=…, metric=…) takes plain lists"
 
@@ -49,7 +49,7 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
 
 
 @dataclass(frozen=True)
-class Job:
+class BoundMetric:
     """One metric over a corpus and its outputs, settled and ready to run."""
 
     scorer: Scorer
@@ -76,7 +76,9 @@ class Job:
         return lenders(self.corpus.docs, view.seed, view.prev + view.next)
 
 
-def job(one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None) -> Job:
+def bind(
+    one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None
+) -> BoundMetric:
     """Settle a scorer for a corpus; an error where something that the metric needs is missing."""
     metric = one.metric.resolve(corpus.langs)
     sides = sides_of(metric, corpus, refs, engine)
@@ -90,7 +92,7 @@ def job(one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, 
     if not any(one.view.spans(len(doc)) for doc in corpus.docs):
         raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
                           where=corpus.id, next="use a smaller size, or partial=include")
-    return Job(one, metric, corpus, tuple(outputs), sides, engine)
+    return BoundMetric(one, metric, corpus, tuple(outputs), sides, engine)
 
 
 def sides_of(metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine) -> Sides:
@@ -131,7 +133,7 @@ def content_tokens(fit: Fit) -> int:
     return fit.tokens - fit.special + fit.lost_context + fit.lost_focus
 
 
-def refuse_losses(work: Job) -> None:
+def refuse_losses(work: BoundMetric) -> None:
     """Under ``overflow=error``: stop before any model runs if any text would be cut."""
     for doc in work.corpus.docs:
         for output in work.outputs:
@@ -146,14 +148,14 @@ def refuse_losses(work: Job) -> None:
                     )
 
 
-def references(work: Job) -> Iterator[View]:
-    glue = glue_for(work.corpus.langs[1], "auto")
+def references(work: BoundMetric) -> Iterator[Excerpt]:
+    glue = joiner_for(work.corpus.langs[1], "auto")
     for doc in work.corpus.docs:
         for name in work.sides.refs:
-            yield from (View((segment,), (0, 1), glue) for segment in doc.refs[name])
+            yield from (Excerpt((segment,), (0, 1), glue) for segment in doc.refs[name])
 
 
-def salt_of(work: Job) -> str:
+def salt_of(work: BoundMetric) -> str:
     """Everything besides the request that can change its statistics."""
     metric, engine = work.metric, work.engine
     survey = "" if engine.survey is None else hashlib.blake2b(repr(engine.survey).encode()).hexdigest()
@@ -179,7 +181,7 @@ def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def signature(work: Job, output: Output, rows: Rows, lost: IntArray, mark: str) -> Signature:
+def signature(work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mark: str) -> Signature:
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
     items |= {f"view.{key}": value for key, value in parameters_of(view).items()}

@@ -15,7 +15,19 @@ import numpy as np
 
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
-from wholetext.types import Backend, FloatArray, In, IntArray, Keeps, Metric, Out, OutOfMemory, Request, Spreads, View
+from wholetext.types import (
+    Backend,
+    Cacheable,
+    Excerpt,
+    FloatArray,
+    In,
+    IntArray,
+    Metric,
+    Out,
+    OutOfMemory,
+    ParallelBackend,
+    Request,
+)
 
 _HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
 _KEPT = 200_000  # outputs kept in memory where there is no cache
@@ -77,13 +89,13 @@ class Engine:
 
     def _recall(self, backend: Backend[In, Out], inputs: Sequence[In]) -> Iterator[tuple[In, Out]]:
         """Outputs that the backend has kept: in the cache, or in memory where there is none."""
-        if isinstance(backend, Keeps):
+        if isinstance(backend, Cacheable):
             keys = [content_key(backend.id, x) for x in inputs]
             stored = self.cache.get(keys) if self.cache else self._memory
             yield from ((x, backend.unpack(stored[key])) for x, key in zip(inputs, keys) if key in stored)
 
     def _keep(self, backend: Backend[In, Out], inputs: Sequence[In], outputs: Sequence[Out]) -> None:
-        if isinstance(backend, Keeps):
+        if isinstance(backend, Cacheable):
             packed = {content_key(backend.id, x): backend.pack(output) for x, output in zip(inputs, outputs)}
             if self.cache:
                 self.cache.put(f"outputs:{backend.id}", packed.items())
@@ -148,7 +160,7 @@ def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:
 def run_all(backend: Backend[In, Out], groups: Sequence[Sequence[In]]) -> Generator[list[Out], None, None]:
     """The outputs of each batch, one batch after the other, or as the backend spreads them."""
     run = partial(run_or_halve, backend)
-    yield from backend.spread(run, groups) if isinstance(backend, Spreads) else map(run, groups)
+    yield from backend.spread(run, groups) if isinstance(backend, ParallelBackend) else map(run, groups)
 
 
 def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
@@ -169,7 +181,7 @@ def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
 def request_key(salt: str, request: Request) -> bytes:
     """The cache key of a request under everything else that can change its statistics."""
 
-    def flat(view: View | None) -> list[Any] | None:
+    def flat(view: Excerpt | None) -> list[Any] | None:
         return None if view is None else [*view.parts, *view.focus, view.glue]
 
     return content_key(salt, [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs])

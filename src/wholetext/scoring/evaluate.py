@@ -21,12 +21,13 @@ from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
 from wholetext.notes import BLIND
 from wholetext.registry import metric_class, metric_names, scorer
-from wholetext.scoring.bound import Job, check, corpus_hash, job, references, refuse_losses, salt_of, signature
+from wholetext.scoring.bound import BoundMetric, bind, check, corpus_hash, references, refuse_losses, salt_of, signature
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.results import Results, read_run
 from wholetext.types import (
     Corpus,
     Document,
+    Excerpt,
     FloatArray,
     IntArray,
     Metric,
@@ -34,7 +35,6 @@ from wholetext.types import (
     Request,
     Rows,
     Scores,
-    View,
 )
 from wholetext.views import Context, Span
 
@@ -110,8 +110,8 @@ def _evaluate(
     cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
     engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache)
     try:
-        jobs = {spec: job(one, corpus, outputs, engine, options.refs) for spec, one in scorers.items()}
-        together: dict[Metric, list[Job]] = {}
+        jobs = {spec: bind(one, corpus, outputs, engine, options.refs) for spec, one in scorers.items()}
+        together: dict[Metric, list[BoundMetric]] = {}
         for work in jobs.values():  # views of one metric run together: what they have in common is encoded once
             together.setdefault(work.metric, []).append(work)
         done = {spec: scores for works in together.values() for spec, scores in run(works, options).items()}
@@ -165,7 +165,7 @@ def _reducing(spec: str, langs: tuple[str, str]) -> Metric:
     return metric if type(metric).reduce is Metric.reduce else metric.resolve(langs)
 
 
-def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
+def run(works: Sequence[BoundMetric], options: Options) -> dict[str, dict[str, Scores]]:
     """Views of one metric, documents block by block; requests equal in any view or system are measured once."""
     metric, engine, corpus, outputs = works[0].metric, works[0].engine, works[0].corpus, works[0].outputs
     if metric.surveys:
@@ -208,7 +208,7 @@ def run(works: Sequence[Job], options: Options) -> dict[str, dict[str, Scores]]:
 class _ContextProbe:
     """Which views show a metric context that it does not read: one segment each is measured without it as well."""
 
-    def __init__(self, works: Sequence[Job]) -> None:
+    def __init__(self, works: Sequence[BoundMetric]) -> None:
         self.open = [(at, work) for at, work in enumerate(works)  # metrics that have a model read context through it
                      if isinstance(work.scorer.view, Context) and work.metric.fits([], work.engine) is None]
         self.tried: list[tuple[str, int, int]] = []  # spec, where the segment is measured with and without context
@@ -231,12 +231,12 @@ class _ContextProbe:
         self.tried.clear()
 
 
-def _views(request: Request) -> tuple[View, ...]:
+def _views(request: Request) -> tuple[Excerpt, ...]:
     return (*request.hyp, *request.refs, *((request.src,) if request.src else ()))
 
 
-def _alone(view: View) -> View:
-    return View(view.scored, (0, len(view.scored)), view.glue)
+def _alone(view: Excerpt) -> Excerpt:
+    return Excerpt(view.scored, (0, len(view.scored)), view.glue)
 
 
 @dataclass
@@ -250,7 +250,7 @@ class _Part:
 
 
 def _ask(
-    works: Sequence[Job], docs: Sequence[Document], into: tuple[int, Sequence[_Part]],
+    works: Sequence[BoundMetric], docs: Sequence[Document], into: tuple[int, Sequence[_Part]],
     only: Only | None = None,
 ) -> tuple[list[Request], IntArray]:
     """The requests of a block, row by row over views and systems so that shared texts stay close, and whose each is."""
@@ -291,7 +291,7 @@ def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]
 
 
 def _scores(
-    work: Job, output: Output, part: _Part, said: tuple[str, tuple[str, ...]], only: Only | None
+    work: BoundMetric, output: Output, part: _Part, said: tuple[str, tuple[str, ...]], only: Only | None
 ) -> Scores:
     metric, corpus, (mark, stated) = work.metric, work.corpus, said
     columns = np.concatenate(part.spans)  # (rows, 4)
@@ -335,6 +335,6 @@ def score_texts(
     return next(iter(next(iter(results.scores.values())).values()))
 
 
-def metrics() -> dict[str, type[Metric]]:
+def list_metrics() -> dict[str, type[Metric]]:
     """Every metric by name: built-ins and installed plug-ins."""
     return {name: metric_class(name) for name in metric_names()}

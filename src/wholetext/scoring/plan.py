@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from wholetext.registry import scorer
-from wholetext.scoring.bound import check, job
+from wholetext.scoring.bound import bind, check
 from wholetext.scoring.engine import Engine
-from wholetext.types import Corpus, Output, Request, View
+from wholetext.types import Corpus, Excerpt, Output, Request
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def make_plan(corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int
     """Cut every document and fit every request, running no model."""
     check(corpus, outputs)
     engine = Engine(corpus.langs)
-    work = job(scorer(spec), corpus, outputs, engine, None)
+    work = bind(scorer(spec), corpus, outputs, engine, None)
     rows, covered, seen = 0, 0, {}
     shown: list[ShownRow] = []
     for doc in corpus.docs:
@@ -85,7 +85,7 @@ def _sides(request: Request) -> tuple[tuple[str, str], ...]:
     return tuple((side, _marked(view)) for side, view in sides)
 
 
-def _marked(view: View) -> str:
+def _marked(view: Excerpt) -> str:
     """Context, «the scored part», context; parts divided by a bar, since models see them apart."""
     bar = " ┃ "
     pieces = [bar.join(view.before), f"«{bar.join(view.scored)}»", bar.join(view.after)]

@@ -16,7 +16,7 @@ from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
 from wholetext.spec import parse
 from wholetext.types import Corpus, Output, Scores
-from wholetext.views import Context, Cut, Slide
+from wholetext.views import Context, Slide, View
 
 HYP = ("ref", "own")
 SOURCE = ("same", "shuffled", "other")
@@ -50,7 +50,7 @@ class Axes:
                 near = did_you_mean(wrong[0], list(known)) if wrong else ""
                 raise SpecError(f"{name} is one of {', '.join(known)}{got}", next=near or f"e.g. --{name} {known[0]}")
 
-    def views(self) -> Iterator[tuple[dict[str, Setting], Cut]]:
+    def views(self) -> Iterator[tuple[dict[str, Setting], View]]:
         """The settings of each cell and the view they make."""
         if self.window is not None:
             for size in range(1, self.window + 1):

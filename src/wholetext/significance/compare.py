@@ -20,8 +20,8 @@ from wholetext.significance.resample import (
     SEED,
     TRIALS,
     Interval,
-    bootstrap,
     bootstrap_p,
+    bootstrap_scores,
     interval,
     randomization_p,
 )
@@ -53,7 +53,7 @@ class Significance:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemResult:
     """One system in a comparison. NaN = undefined; ``rank`` is None where the score is."""
 
     system: str
@@ -76,7 +76,7 @@ class Comparison:
     output: str
     higher_is_better: bool
     baseline: str
-    standings: tuple[Standing, ...]  # best first
+    standings: tuple[SystemResult, ...]  # best first
     p: FloatArray  # (systems, systems) of every pair, uncorrected, in the order of ``standings``; NaN on the diagonal
     signature: Signature  # test, unit, draws, seed …
     warnings: tuple[str, ...]
@@ -89,7 +89,7 @@ class Comparison:
         """What heads its column: the metric, and the output where it is not the score itself."""
         return self.metric if self.main else f"{self.metric} {self.output}"
 
-    def __getitem__(self, system: str) -> Standing:
+    def __getitem__(self, system: str) -> SystemResult:
         for standing in self.standings:
             if standing.system == system:
                 return standing
@@ -131,7 +131,7 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
     plan = _plan(test, unit, alpha, seed, _draws(test, draws, len(scores), alpha))
     lineup = line_up(scores, unit, output)
     base = _index(lineup.names, baseline)
-    samples = bootstrap(lineup.units, lineup.score, plan.resamples, seed)
+    samples = bootstrap_scores(lineup.units, lineup.score, plan.resamples, seed)
     p = _all_pairs(lineup, samples, plan)
     corrected, levels = _over_pairs(holm, p), _over_pairs(lambda pairs: holm_levels(pairs, alpha), p)
     adjusted, level = corrected[base], levels[base]
@@ -224,13 +224,15 @@ class _Tested:
     rank: list[int]
 
 
-def _standings(lineup: Lineup, base: int, samples: FloatArray, tested: _Tested, alpha: float) -> tuple[Standing, ...]:
+def _standings(
+    lineup: Lineup, base: int, samples: FloatArray, tested: _Tested, alpha: float
+) -> tuple[SystemResult, ...]:
     standings = []
     drawn = len(lineup.units[0]) > 1  # one document drawn again and again says nothing about others
     for i, name in enumerate(lineup.names):
         delta = float(lineup.observed[i] - lineup.observed[base])
         p_holm = float(tested.p_holm[i])
-        standings.append(Standing(
+        standings.append(SystemResult(
             system=name,
             score=float(lineup.observed[i]),
             interval=interval(samples[i] if drawn else samples[i, :0]),
@@ -261,7 +263,7 @@ def _verdict(delta: float, p: float, alpha: float, higher_is_better: bool) -> Ve
     return "better" if (delta > 0) == higher_is_better else "worse"
 
 
-def _marked_in_cluster(metric: str, standings: Sequence[Standing]) -> list[str]:
+def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[str]:
     """Why a system can differ from the baseline and yet be in its rank cluster."""
     base = next(one for one in standings if one.verdict == "baseline")
     names = [one.system for one in standings if one.verdict in ("better", "worse") and one.rank == base.rank]

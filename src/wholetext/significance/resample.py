@@ -49,7 +49,7 @@ class Interval:
 # ---------------------------------------------------------------- bootstrap
 
 
-def bootstrap(systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES,
+def bootstrap_scores(systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES,
               seed: int | None = SEED) -> FloatArray:
     """(systems, draws) scores of corpora drawn with replacement, each of as many units as there are.
 

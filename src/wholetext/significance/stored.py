@@ -11,7 +11,7 @@ import numpy as np
 
 from wholetext.errors import RunError
 from wholetext.scoring.results import Results
-from wholetext.significance.compare import Comparison, Significance, Standing, Verdict
+from wholetext.significance.compare import Comparison, Significance, SystemResult, Verdict
 from wholetext.significance.power import Power
 from wholetext.significance.resample import Interval
 from wholetext.types import Signature
@@ -77,11 +77,11 @@ def _comparison(kept: Mapping[str, Any]) -> Comparison:
     )
 
 
-def _standing(kept: Mapping[str, Any]) -> Standing:
+def _standing(kept: Mapping[str, Any]) -> SystemResult:
     power, verdict = kept["power"], kept["verdict"]
     if verdict not in get_args(Verdict):
         raise ValueError(f"there is no verdict {verdict!r}")
-    return Standing(
+    return SystemResult(
         system=str(kept["system"]), score=_number(kept["score"]), interval=_interval(kept["interval"]),
         delta=_number(kept["delta"]), delta_interval=_interval(kept["delta_interval"]), p=_number(kept["p"]),
         p_holm=_number(kept["p_holm"]), rank=None if kept["rank"] is None else int(kept["rank"]),

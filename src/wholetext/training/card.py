@@ -18,12 +18,12 @@ from wholetext.version import __version__
 
 if TYPE_CHECKING:
     from wholetext.training.checkpoint import Progressed
-    from wholetext.training.learner import Material
+    from wholetext.training.learner import TrainingData
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 
 
-def card(recipe: Recipe, config: Config, at: Progressed, material: Material) -> str:
+def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData) -> str:
     """Markdown. No times and no paths: the same run gives the same card."""
     base = locate(recipe.base, recipe.revision)
     licence = catalogue.licence(base.path, catalogue.entry(recipe.base))

@@ -11,7 +11,7 @@ from typing import Any
 from wholetext.backends.encoder import torch_module
 from wholetext.backends.learned.fields import plain
 from wholetext.backends.learned.folder import MODEL
-from wholetext.backends.learned.weights import Array, Weights, write_weights
+from wholetext.backends.learned.weights import Array, WeightsFile, write_weights
 from wholetext.errors import InputError, ModelError, RunError
 from wholetext.files.output_folder import check
 from wholetext.files.parsing import file_bytes, read_json
@@ -131,7 +131,7 @@ class Checkpoints:
         path = self.folder / f"best-{step}.safetensors"
         if not path.is_file():
             raise ModelError("the best tensors of the run are gone", where=str(path), next="begin anew with --fresh")
-        return Weights(path).tensors
+        return WeightsFile(path).tensors
 
     def tidy(self, step: int) -> None:
         for path in self.folder.glob("best-*"):

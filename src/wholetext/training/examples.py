@@ -20,12 +20,12 @@ from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows, paragraphs
 from wholetext.scoring.engine import request_key
 from wholetext.training.recipe import Data, Recipe
-from wholetext.types import Document, FloatArray, IntArray, Request, View
-from wholetext.views import glue_for
+from wholetext.types import Document, Excerpt, FloatArray, IntArray, Request
+from wholetext.views import joiner_for
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExamplePlace:
     """Where an example comes from: the mean of ``raters`` scores of ``k`` segments from ``start``."""
 
     part: str  # EvalSet and language pair
@@ -43,7 +43,7 @@ class Examples:
 
     pairs: tuple[Request, ...]
     gold: FloatArray  # (n,)
-    places: tuple[Place, ...]
+    places: tuple[ExamplePlace, ...]
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -159,11 +159,11 @@ def _paired(
     docs = {doc.id: doc for doc in loaded.corpus.docs}
     order = {doc: i for i, doc in enumerate(docs)}
     outputs = {output.system: output for output in loaded.outputs}
-    glue = [glue_for(lang, recipe.joiner) for lang in loaded.corpus.langs]
+    glue = [joiner_for(lang, recipe.joiner) for lang in loaded.corpus.langs]
     sign = -1.0 if recipe.target == "error" else 1.0
     pairs: list[Request] = []
     gold: list[float] = []
-    places: list[Place] = []
+    places: list[ExamplePlace] = []
     for doc, start, k, system in sorted(scores, key=lambda key: (key[2], order[key[0]], key[1], key[3])):
         many = scores[doc, start, k, system]
         if system not in outputs:
@@ -173,7 +173,7 @@ def _paired(
             hyp, sides = outputs[system].docs[doc], (ref, glue[0], glue[1])
             pairs.append(_request(docs[doc], hyp, (start, start + k), sides, recipe))
             gold.append(sign * float(np.mean(many)))
-            places.append(Place(f"{about[0]} {about[1]}", doc, start, k, system, ref, len(many)))
+            places.append(ExamplePlace(f"{about[0]} {about[1]}", doc, start, k, system, ref, len(many)))
     return Examples(tuple(pairs), np.array(gold), tuple(places))
 
 
@@ -181,8 +181,8 @@ def _request(doc: Document, hyp: tuple[str, ...], at: tuple[int, int], sides: tu
              recipe: Recipe) -> Request:  # fmt: skip
     part, (ref, source, target) = slice(*at), sides
 
-    def view(segments: tuple[str, ...], glue: str) -> View:
-        return View(segments[part], (0, at[1] - at[0]), glue)
+    def view(segments: tuple[str, ...], glue: str) -> Excerpt:
+        return Excerpt(segments[part], (0, at[1] - at[0]), glue)
 
     if "src" in recipe.reads and doc.src is None:
         raise InputError("there is no source", where=f"document {doc.id}", next="train without src in reads")

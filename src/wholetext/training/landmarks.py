@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wholetext.errors import InputError
-from wholetext.types import FloatArray, Request, View
+from wholetext.types import Excerpt, FloatArray, Request
 
 if TYPE_CHECKING:
-    from wholetext.training.learner import Learner, Material
+    from wholetext.training.learner import Learner, TrainingData
 
 ENDS = "0 for the text of another document, 100 for the reference itself"
 ITEMS = 400  # validation items that are scored
@@ -27,10 +27,10 @@ def untrained(learner: Learner) -> FloatArray:
     return np.asarray((plain - plain.mean()) / plain.std())
 
 
-def ends(learner: Learner, material: Material) -> tuple[float, float]:
+def ends(learner: Learner, material: TrainingData) -> tuple[float, float]:
     """Mean predictions for outputs that are texts of other documents, and for outputs equal to the reference."""
     held = material.held
-    seen: dict[View, str] = {}  # reference → its document
+    seen: dict[Excerpt, str] = {}  # reference → its document
     for pair, place in zip(held.pairs, held.places):
         if pair.refs:
             seen.setdefault(pair.refs[0], place.doc)

@@ -15,7 +15,7 @@ from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import Config, HeadShape
 from wholetext.backends.learned.forms import Form, Learnable, Opening, check, form_class
 from wholetext.backends.learned.head import PREFIX, Head, head_module, head_tensors, make_head, standardise
-from wholetext.backends.learned.weights import Array, Weights
+from wholetext.backends.learned.weights import Array, WeightsFile
 from wholetext.errors import InputError
 from wholetext.scoring.engine import Engine
 from wholetext.training.examples import Examples
@@ -27,7 +27,7 @@ FIRST = 256  # examples by which features of a base model that will change are s
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class TrainingData:
     """What there is to learn from, and where intermediate results go."""
 
     train: Examples
@@ -71,7 +71,7 @@ class Learner(Protocol):
         ...
 
 
-def make_learner(recipe: Recipe, material: Material, tell: Tell) -> Learner:
+def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
     """The learner of a recipe, its new parameters drawn from torch's generator."""
     base = locate(recipe.base, recipe.revision)
     kind = form_class(recipe.form)
@@ -82,7 +82,7 @@ def make_learner(recipe: Recipe, material: Material, tell: Tell) -> Learner:
     )  # fmt: skip
     check(config, "recipe")
     engine = material.engine
-    form = kind(Opening(config, base, Weights(None), Precision(engine.device, engine.dtype), engine))
+    form = kind(Opening(config, base, WeightsFile(None), Precision(engine.device, engine.dtype), engine))
     if recipe.adapter.kind == "frozen":
         if says:
             raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves nothing to train",
@@ -96,7 +96,7 @@ def make_learner(recipe: Recipe, material: Material, tell: Tell) -> Learner:
 class _Frozen:
     """Only the head learns; its inputs are computed once."""
 
-    def __init__(self, recipe: Recipe, material: Material, config: Config, form: Form, tell: Tell) -> None:
+    def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Form, tell: Tell) -> None:
         torch = torch_module()
         self.recipe, self.material = recipe, material
         self.config, self.form, self.shape = config, form, config.head or HeadShape()
@@ -137,7 +137,7 @@ class _Frozen:
 class _Whole:
     """The base model learns (all of it or an adapter), and the head with it where the form has one."""
 
-    def __init__(self, recipe: Recipe, material: Material, config: Config, form: Any) -> None:
+    def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Any) -> None:
         self.recipe, self.material, self.config, self.form = recipe, material, config, form
         self.base = adapters.trained(form.module, config.adapter)
         self.head: Any = None

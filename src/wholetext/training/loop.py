@@ -15,9 +15,9 @@ from wholetext.scoring.engine import Engine
 from wholetext.training.card import card
 from wholetext.training.checkpoint import Checkpoints
 from wholetext.training.examples import read_examples
-from wholetext.training.learner import Material, make_learner
+from wholetext.training.learner import TrainingData, make_learner
 from wholetext.training.recipe import Recipe
-from wholetext.training.run import Run
+from wholetext.training.run import TrainingRun
 from wholetext.training.session import Moment, Session, Trained
 
 CHECKED = 32  # validation examples that the finished folder scores again
@@ -31,18 +31,18 @@ def train(recipe: Recipe, session: Session) -> Trained:
     checkpoints.claim(recipe, session.fresh)
     examples, held = read_examples(recipe, session.root)
     going_on = checkpoints.begin(recipe, f"{examples.digest()} {held.digest()}")
-    material = Material(examples, held, session.work or checkpoints.folder, session.engine or Engine())
+    material = TrainingData(examples, held, session.work or checkpoints.folder, session.engine or Engine())
     with torch.random.fork_rng():  # the caller's random numbers stay as they are
         torch.manual_seed(recipe.seed)
         learner = make_learner(recipe, material, lambda n, of: session.tell(Moment("features", n, of)))
-        run = Run(recipe, session, material, learner, checkpoints)
+        run = TrainingRun(recipe, session, material, learner, checkpoints)
         if going_on:
             run.at = checkpoints.load(learner, run.optimizer)
         run.go()
         return _finish(run, replace(learner.config, output=run.scale()))
 
 
-def _finish(run: Run, config: Config) -> Trained:
+def _finish(run: TrainingRun, config: Config) -> Trained:
     """Write the folder, and make sure that it scores as the trained model does."""
     at, learner, held, engine = run.at, run.learner, run.material.held, run.material.engine
     out, tensors = run.session.out, run.checkpoints.best(at.best)

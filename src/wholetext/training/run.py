@@ -14,7 +14,7 @@ from wholetext.backends.learned.config import Scale
 from wholetext.errors import ModelError
 from wholetext.training.checkpoint import Checkpoints, Progressed
 from wholetext.training.landmarks import ENDS, ends, untrained
-from wholetext.training.learner import Learner, Material
+from wholetext.training.learner import Learner, TrainingData
 from wholetext.training.recipe import Recipe
 from wholetext.training.sampling import draw
 from wholetext.training.session import Moment, Session
@@ -24,10 +24,10 @@ from wholetext.types import IntArray
 BUCKET = 16  # batches among which examples are sorted by length
 
 
-class Run:
+class TrainingRun:
     """One run: its optimiser, its place in the data, its evaluations."""
 
-    def __init__(self, recipe: Recipe, session: Session, material: Material, learner: Learner,
+    def __init__(self, recipe: Recipe, session: Session, material: TrainingData, learner: Learner,
                  checkpoints: Checkpoints) -> None:  # fmt: skip
         torch = torch_module()
         self.recipe, self.session, self.material = recipe, session, material

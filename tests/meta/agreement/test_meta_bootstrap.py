@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wholetext.meta.agreement.accuracy import system_means
-from wholetext.meta.agreement.bootstrap import Bootstrapped, Resample, bootstrap, bootstrap_systems
+from wholetext.meta.agreement.bootstrap import Bootstrapped, Resample, bootstrap_agreement, bootstrap_systems
 from wholetext.meta.agreement.measures import Measure, estimate
 
 
@@ -42,7 +42,7 @@ def scores(systems: int = 7, items: int = 40) -> tuple[np.ndarray, np.ndarray]:
 def test_everything_once_is_the_statistic(statistic: str, average: str) -> None:
     gold, metrics = scores()
     measure = Measure(statistic, average, gap=2.0)  # type: ignore[arg-type]
-    got = bootstrap(gold, metrics, measure, Whole()).values[0]
+    got = bootstrap_agreement(gold, metrics, measure, Whole()).values[0]
     assert got == pytest.approx([estimate(gold, m, measure).value for m in metrics], abs=1e-12)
 
 
@@ -61,7 +61,7 @@ def test_intervals_hold_the_value_and_tell_metrics_apart(unit: str) -> None:
     gold, metrics = scores()
     docs = np.arange(gold.shape[1]) // 4
     for measure in (Measure("pearson", "item"), Measure("acc_eq", "item")):
-        found = bootstrap(gold, metrics, measure, Resample(unit, docs))  # type: ignore[arg-type]
+        found = bootstrap_agreement(gold, metrics, measure, Resample(unit, docs))  # type: ignore[arg-type]
         low, high = found.interval()
         value = [estimate(gold, m, measure).value for m in metrics]
         assert (low < value).all()
@@ -92,6 +92,6 @@ def test_a_system_is_not_compared_with_its_copy() -> None:
 def test_what_cannot_be_resampled_says_so() -> None:
     gold, metrics = scores()
     with pytest.raises(ValueError, match="no bootstrap"):
-        bootstrap(gold, metrics, Measure("spearman", "item"), Resample())
+        bootstrap_agreement(gold, metrics, Measure("spearman", "item"), Resample())
     with pytest.raises(ValueError, match="no bootstrap"):
         bootstrap_systems(gold, metrics, Measure("spearman"), Resample())

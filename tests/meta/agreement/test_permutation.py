@@ -14,7 +14,7 @@ from wholetext.meta.agreement.correlation import as_rows
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.pairs_test import compare_calibrated
 from wholetext.meta.agreement.permutation import Draws, _TauB, compare, compare_systems, random_swaps
-from wholetext.meta.agreement.permuted_metrics import FormedHybrids, PearsonHybrids
+from wholetext.meta.agreement.permuted_metrics import PermutedPearson, PermutedScores
 from wholetext.meta.agreement.soft import compare_soft
 from wholetext.meta.agreement.williams import williams, williams_test
 from wholetext.significance.clusters import cluster_ranks
@@ -79,7 +79,7 @@ def test_products_equal_hybrids_that_are_formed(statistic: str, average: str) ->
     known = ~np.isnan(as_rows(gold, measure.average))
     from wholetext.meta.agreement.correlation import zscore
 
-    formed = FormedHybrids(rows, zscore(as_rows(metrics, measure.average), known), measure)
+    formed = PermutedScores(rows, zscore(as_rows(metrics, measure.average), known), measure)
     masks = as_rows(swaps.astype(float), measure.average) > 0
     pairs = np.array([[0, 1], [0, 2], [1, 2]])
     np.testing.assert_allclose(found.null, formed.differences(masks, pairs), atol=1e-12)
@@ -236,7 +236,7 @@ def test_rows_of_two_scores_count():
     gold = np.array([[1.0, 2.0, np.nan]])
     metrics = np.array([[[1.0, 2.0, 9.0]], [[2.0, 1.0, 0.0]]])
     none = np.zeros((1, 1, 3), dtype=bool)
-    assert PearsonHybrids(gold, metrics).differences(none, np.array([[0, 1]]))[0, 0] == pytest.approx(2.0)
+    assert PermutedPearson(gold, metrics).differences(none, np.array([[0, 1]]))[0, 0] == pytest.approx(2.0)
     balance_and_ties = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], dtype=np.float32)
     value, weight = _TauB(np.array([1]), np.array([0]))(balance_and_ties, 0)
     assert value.tolist() == [1.0, -1.0, 0.0] and weight.tolist() == [1.0, 1.0, 0.0]
@@ -246,7 +246,7 @@ def test_pearson_is_a_mean_over_all_rows_however_many_are_held(monkeypatch):
     rng = np.random.default_rng(1)
     gold, metrics = rng.random((12, 5)), rng.random((3, 12, 5))
     swaps, pairs = rng.random((7, 12, 5)) < 0.5, np.array([[0, 1], [1, 2]])
-    whole = PearsonHybrids(gold, metrics).differences(swaps, pairs)
+    whole = PermutedPearson(gold, metrics).differences(swaps, pairs)
     for size in ("_CELLS", "_CACHED"):
         monkeypatch.setattr(hybrids, size, 40)
-    np.testing.assert_allclose(PearsonHybrids(gold, metrics).differences(swaps, pairs), whole, rtol=1e-12)
+    np.testing.assert_allclose(PermutedPearson(gold, metrics).differences(swaps, pairs), whole, rtol=1e-12)

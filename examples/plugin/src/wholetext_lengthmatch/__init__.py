@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wholetext import FloatArray, Metric, Request, Run, mean_stats
+from wholetext import FloatArray, Metric, Request, Runtime, mean_stats
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class LengthMatch(Metric):
 
     unit: Literal["word", "char"] = "word"
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         return mean_stats([self._best(request) for request in requests])
 
     def _best(self, request: Request) -> float:

@@ -14,12 +14,12 @@ from wholetext.backends.comet.model import CometModel
 from wholetext.backends.comet.vectors import SentenceVectors
 from wholetext.backends.encoder import memory, torch_module
 from wholetext.backends.layout import Ids, Layout, Parts, assemble, fit_in
-from wholetext.backends.tokenizer import Reading
-from wholetext.types import Fit, FloatArray, Request, View
+from wholetext.backends.tokenizer import TokenizedText
+from wholetext.types import Excerpt, Fit, FloatArray, Request
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Prediction:
     """One pass: its score, and for each token of the hypothesis (markers included) how likely each label is."""
 
     score: float
@@ -33,7 +33,7 @@ class CrossEncoder:
         self.model = model
         self.limit = limit or model.positions
         self.alone = self.limit - 2  # what each text may have by itself
-        self.vectors = SentenceVectors(model, Reading(self.limit))
+        self.vectors = SentenceVectors(model, TokenizedText(self.limit))
         self.id = f"{model.encoder.id}/cross/{self.limit}"
 
     def fit(self, x: Request) -> Fit:
@@ -76,7 +76,7 @@ class CrossEncoder:
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.model.encoder.spread(work, batches)
 
-    def run(self, batch: Sequence[Request]) -> list[Judged]:
+    def run(self, batch: Sequence[Request]) -> list[Prediction]:
         torch, hparams = torch_module(), self.model.hparams
         layouts = [self.layout(request) for request in batch]
         types = [_types(layout) for layout in layouts] if self.model.typed else None
@@ -85,12 +85,12 @@ class CrossEncoder:
         with torch.inference_mode(), memory():
             scores = self.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
             if hparams.word_layer is None:
-                return [Judged(score, None) for score in scores]
+                return [Prediction(score, None) for score in scores]
             words = states[hparams.word_layer].float()  # (batch, tokens, width)
             found = []
             for row, layout, score in zip(words, layouts, scores):
                 labels = self.tagger(row[layout.kept(markers=True)]).softmax(dim=-1)  # (hypothesis tokens, labels)
-                found.append(Judged(score, labels.cpu().numpy()))
+                found.append(Prediction(score, labels.cpu().numpy()))
         return found
 
     @cached_property
@@ -140,7 +140,7 @@ class CrossEncoder:
         return found
 
 
-def texts_of(request: Request) -> list[View]:
+def texts_of(request: Request) -> list[Excerpt]:
     """The texts of a pass in the order the models were trained with: hypothesis, source, reference."""
     return [request.hyp[0], *([request.src] if request.src else []), *request.refs[:1]]
 

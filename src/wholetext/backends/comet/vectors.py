@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from wholetext.backends.comet.model import FIRST_TOKEN, CometModel
 from wholetext.backends.encoder import memory, torch_module
 from wholetext.backends.layout import Layout, together
-from wholetext.backends.tokenizer import Reading
+from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import MetricError, ModelError
-from wholetext.types import Fit, View
+from wholetext.types import Excerpt, Fit
 
 Vector = NDArray[np.float32]  # (width,)
 _ROWS = 1024  # rows that go through the estimator at a time
@@ -27,15 +27,15 @@ class SentenceVectors:
     of a sentence without context has too.
     """
 
-    def __init__(self, model: CometModel, reading: Reading, markers: bool = True) -> None:
+    def __init__(self, model: CometModel, reading: TokenizedText, markers: bool = True) -> None:
         self.model, self.markers = model, markers
-        self.reading = Reading(reading.limit or model.positions - 2, reading.truncation)
+        self.reading = TokenizedText(reading.limit or model.positions - 2, reading.truncation)
         self.id = f"{model.encoder.id}/pooled/{self.reading}/{markers}"
 
-    def fit(self, x: View) -> Fit:
+    def fit(self, x: Excerpt) -> Fit:
         return self.layout(x).fit
 
-    def layout(self, view: View) -> Layout:
+    def layout(self, view: Excerpt) -> Layout:
         found = self.model.tokenizer.layout(view, self.reading)
         if self.model.hparams.pool in FIRST_TOKEN and (view.before or view.after):
             raise MetricError(f"{self.model.located.name} reads its vector from the first token, so a segment cannot "
@@ -45,7 +45,7 @@ class SentenceVectors:
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.model.encoder.spread(work, batches)
 
-    def run(self, batch: Sequence[View]) -> list[Vector]:
+    def run(self, batch: Sequence[Excerpt]) -> list[Vector]:
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
         states, mask = self.model.encoder.hidden([layout.ids for layout in layouts], last=self.read_at(layouts))
@@ -93,10 +93,10 @@ class GroupedVectors:
         self.single = single
         self.id = f"{single.id}/minibatch"
 
-    def fit(self, x: tuple[View, ...]) -> Fit:
+    def fit(self, x: tuple[Excerpt, ...]) -> Fit:
         return together(map(self.single.fit, x))
 
-    def run(self, batch: Sequence[tuple[View, ...]]) -> list[list[Vector]]:
+    def run(self, batch: Sequence[tuple[Excerpt, ...]]) -> list[list[Vector]]:
         torch = torch_module()
         found = []
         for views in batch:
@@ -123,7 +123,7 @@ def average(state: Any, kept: Any) -> Any:
     return (weights[:, None, :] @ state) / weights.sum(dim=1)[:, None, None]
 
 
-class Judge:
+class RegressionHead:
     """From sentence vectors to scores: (n, width) arrays of hypothesis, source and reference → (n,) scores."""
 
     def __init__(self, model: CometModel) -> None:

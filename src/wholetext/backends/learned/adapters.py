@@ -11,7 +11,7 @@ from typing import Any
 
 from wholetext.backends.encoder import torch_module
 from wholetext.backends.learned.config import Adapter
-from wholetext.backends.learned.weights import Array, Weights
+from wholetext.backends.learned.weights import Array, WeightsFile
 from wholetext.errors import ModelError, did_you_mean
 
 FULL, LORA = "encoder.", "adapter."
@@ -21,7 +21,7 @@ ATTENTION = (("query", "value"), ("q", "v"), ("q_lin", "v_lin"), ("q_proj", "v_p
 _UNREAD = "pooler."  # a layer for other tasks, which no form reads
 
 
-def adapt(model: Any, adapter: Adapter, weights: Weights) -> Any:
+def adapt(model: Any, adapter: Adapter, weights: WeightsFile) -> Any:
     """The base model ready for training (draws from torch's generator), or with what was trained put in."""
     if adapter.kind == "lora":
         _add_low_rank(model, adapter)

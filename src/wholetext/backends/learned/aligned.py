@@ -18,10 +18,10 @@ from wholetext.backends.learned.body import Body, Pooling
 from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.forms import Opening
 from wholetext.backends.learned.separate import texts_of
-from wholetext.backends.tokenizer import Reading
+from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import ModelError
 from wholetext.languages.likeness import NAMES, likeness
-from wholetext.types import Fit, FloatArray, Request, Run, View
+from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time
 WORST = 5  # one token in so many makes the tail
@@ -42,19 +42,19 @@ class Units:
     """Backend: view → (layers, tokens, width) unit vectors of its scored tokens."""
 
     def __init__(self, body: Body, limit: int) -> None:
-        self.body, self.reading = body, Reading(body.tokenizer.limited(limit or None))
+        self.body, self.reading = body, TokenizedText(body.tokenizer.limited(limit or None))
         self.id = f"{body.id}/aligned"
 
-    def fit(self, x: View) -> Fit:
+    def fit(self, x: Excerpt) -> Fit:
         return self.layout(x).fit
 
-    def layout(self, view: View) -> Layout:
+    def layout(self, view: Excerpt) -> Layout:
         return self.body.tokenizer.layout(view, self.reading)
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.body.encoder.spread(work, batches)
 
-    def run(self, batch: Sequence[View]) -> list[FloatArray]:
+    def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
         states = self.body.states([layout.ids for layout in layouts], None, learning=False)
@@ -89,7 +89,7 @@ class Aligned:
     def seen(self, pair: Request) -> int | None:
         return self.body.tokenizer.seen(pair.hyp[0], self.units.reading)
 
-    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """(n, width). Pairs with one reference are taken together, so that it is encoded once."""
         sides = [tuple(texts_of(pair, ("hyp", "ref")).values()) for pair in pairs]
         order = sorted(range(len(pairs)), key=lambda i: (sides[i][1].parts, sides[i][1].focus))

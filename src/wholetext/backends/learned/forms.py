@@ -18,9 +18,9 @@ from wholetext.backends.encoder import Precision
 from wholetext.backends.hub.locate import Located
 from wholetext.backends.learned.config import Config, HeadShape, read_config
 from wholetext.backends.learned.fields import Origin, fill
-from wholetext.backends.learned.weights import Weights
+from wholetext.backends.learned.weights import WeightsFile
 from wholetext.errors import ModelError, did_you_mean
-from wholetext.types import Fit, FloatArray, Request, Run
+from wholetext.types import Fit, FloatArray, Request, Runtime
 
 FORMS: Mapping[str, str] = {
     "aligned": "wholetext.backends.learned.aligned:Aligned",
@@ -36,9 +36,9 @@ class Opening:
 
     config: Config
     base: Located  # the base model, found and checked
-    weights: Weights  # empty before training
+    weights: WeightsFile  # empty before training
     precision: Precision
-    run: Run
+    run: Runtime
 
 
 class Form(Protocol):
@@ -61,7 +61,7 @@ class Form(Protocol):
         """How many characters of the hypothesis are read; None where that cannot be told."""
         ...
 
-    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """(n, width) features of the pairs, independent of their order and company."""
         ...
 

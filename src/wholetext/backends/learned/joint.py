@@ -17,7 +17,7 @@ from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.forms import Opening
 from wholetext.backends.learned.separate import texts_of
 from wholetext.errors import MetricError, ModelError
-from wholetext.types import Fit, FloatArray, Request, Run
+from wholetext.types import Fit, FloatArray, Request, Runtime
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Joint:
     def fit(self, pair: Request) -> Fit:
         return self.sequence(pair).fit
 
-    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         return np.stack(run.map(self, pairs))
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:

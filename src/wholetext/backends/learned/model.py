@@ -17,11 +17,11 @@ from wholetext.backends.learned.config import WEIGHTS, Config, Scale
 from wholetext.backends.learned.folder import find_base, verify
 from wholetext.backends.learned.forms import Form, Opening, checked_config, form_class
 from wholetext.backends.learned.head import PREFIX, Head, make_head, shapes
-from wholetext.backends.learned.weights import Weights
-from wholetext.types import FloatArray, Request, Run
+from wholetext.backends.learned.weights import WeightsFile
+from wholetext.types import FloatArray, Request, Runtime
 
 
-class Learned:
+class LearnedModel:
     """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
 
     def __init__(self, config: Config, opening: Opening, id: str, folder: Path) -> None:
@@ -41,7 +41,7 @@ class Learned:
         verify(self.folder)
         return True
 
-    def scores(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+    def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """(n,) scores of requests with one hypothesis and at most one reference."""
         if not pairs:
             return np.zeros(0)
@@ -58,17 +58,17 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
     return np.clip(values, low, np.inf if output.high is None else output.high)
 
 
-def open_learned(run: Run, model: str, revision: str, base: str = "") -> Learned:
+def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
     """The learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
     precision = Precision(run.device, run.dtype)
     low_precision.warn(run, pick_device)
 
-    def make() -> Learned:
+    def make() -> LearnedModel:
         config = checked_config(located.path)
-        weights = Weights(None if config.head is None else located.path / WEIGHTS)
+        weights = WeightsFile(None if config.head is None else located.path / WEIGHTS)
         opening = Opening(config, find_base(config, located.path, base), weights, precision, run)
-        return Learned(config, opening, f"{located.id}/{precision.dtype}", located.path)
+        return LearnedModel(config, opening, f"{located.id}/{precision.dtype}", located.path)
 
     key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)
     return run.resource(key, make)

@@ -12,9 +12,9 @@ from wholetext.backends.layout import Layout, together
 from wholetext.backends.learned.body import Body, Pooling, average
 from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.forms import Opening
-from wholetext.backends.tokenizer import Reading
+from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import MetricError, ModelError
-from wholetext.types import Fit, FloatArray, Request, Run, View
+from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
 
 
 class Vectors:
@@ -22,13 +22,13 @@ class Vectors:
 
     def __init__(self, body: Body, pooling: Pooling) -> None:
         self.body, self.pooling = body, pooling
-        self.reading = Reading(body.tokenizer.limited(pooling.limit or None))
+        self.reading = TokenizedText(body.tokenizer.limited(pooling.limit or None))
         self.id = f"{body.id}/separate"
 
-    def fit(self, x: View) -> Fit:
+    def fit(self, x: Excerpt) -> Fit:
         return self.layout(x).fit
 
-    def layout(self, view: View) -> Layout:
+    def layout(self, view: Excerpt) -> Layout:
         if self.pooling.pool == "cls" and (view.before or view.after):
             raise MetricError("this metric reads its vector from the first token, so a segment cannot be told from "
                               "its context", next="use a view without context: sentence, slide, paragraph")
@@ -37,12 +37,12 @@ class Vectors:
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.body.encoder.spread(work, batches)
 
-    def run(self, batch: Sequence[View]) -> list[FloatArray]:
+    def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         with torch_module().inference_mode(), memory():
             found = self.tensors(batch, learning=False).cpu().numpy().astype(np.float64)
         return list(found)
 
-    def tensors(self, views: Sequence[View], learning: bool) -> Any:
+    def tensors(self, views: Sequence[Excerpt], learning: bool) -> Any:
         """(views, layers · width)"""
         layouts = [self.layout(view) for view in views]
         states = self.body.states([layout.ids for layout in layouts], None, learning)
@@ -73,7 +73,7 @@ class Separate:
     def seen(self, pair: Request) -> int | None:
         return self.body.tokenizer.seen(pair.hyp[0], self.vectors.reading)
 
-    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         sides = list(zip(*(texts_of(pair, self.reads).values() for pair in pairs)))  # (sides, n)
         vectors = run.map(self.vectors, [view for side in sides for view in side])
         found = np.stack(vectors).reshape(len(sides), len(pairs), -1)  # (sides, n, layers · width)
@@ -97,7 +97,7 @@ def _compared(sides: Sequence[Any]) -> list[Any]:
     return [hyp, *(part for other in sides[1:] for part in (other, hyp * other, abs(hyp - other)))]
 
 
-def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, View]:
+def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, Excerpt]:
     """The texts a metric reads, in its order, the hypothesis first."""
     there = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
     found = {side: view for side in ("hyp", *(r for r in reads if r != "hyp")) if (view := there[side]) is not None}

@@ -18,13 +18,13 @@ from wholetext.backends.learned.adapters import adapt, merge
 from wholetext.backends.learned.fields import Origin, fill
 from wholetext.backends.learned.forms import Opening
 from wholetext.backends.learned.separate import texts_of
-from wholetext.backends.learned.weights import Weights
+from wholetext.backends.learned.weights import WeightsFile
 from wholetext.backends.loading import Checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
 from wholetext.backends.regressor import SPIECE, Prompt, Regressor, locate_tokenizer
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
-from wholetext.types import Fit, FloatArray, Request, Run
+from wholetext.types import Fit, FloatArray, Request, Runtime
 
 KEPT = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
         "special_tokens_map.json", "added_tokens.json")  # fmt: skip
@@ -73,14 +73,14 @@ class T5:
     def seen(self, pair: Request) -> int | None:
         return None
 
-    def features(self, pairs: Sequence[Request], run: Run) -> FloatArray:
+    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         return np.array(run.map(self.regressor, [self.prompt(pair) for pair in pairs]), dtype=np.float64)[:, None]
 
     @property
     def module(self) -> Any:
         model = self.checkpoint.weights
         if self._adapter is not None:
-            adapt(model, self._adapter, Weights(None))
+            adapt(model, self._adapter, WeightsFile(None))
             self._adapter = None
         return model
 

@@ -19,7 +19,7 @@ Array = NDArray[np.float32]
 AGAIN = "the file is damaged, or belongs to another wholetext.json: train or copy it again"
 
 
-class Weights:
+class WeightsFile:
     """The trained tensors of a folder, read when first asked for; ``None``: nothing was trained yet."""
 
     def __init__(self, path: Path | None) -> None:

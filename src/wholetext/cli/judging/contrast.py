@@ -14,7 +14,7 @@ from wholetext.cli import terminal
 from wholetext.cli.scoring.score import BatchTokens, Device, Dtype, NoCache
 
 if TYPE_CHECKING:
-    from wholetext.meta.contrast import Accuracy, Comparison, Decisions
+    from wholetext.meta.contrast import ContrastAccuracy, ContrastComparison, Decisions
 
 Set = Annotated[str, typer.Argument(metavar="FILE", help="A set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.")]
 Which = Annotated[list[str] | None, typer.Option("-m", "--metric", help="A reference-free metric (repeatable).")]
@@ -79,7 +79,7 @@ def contrast(
         _table(found, tests, split)
 
 
-def _table(found: list[Decisions], tests: list[Comparison], split: Literal["distance", "flag"]) -> None:
+def _table(found: list[Decisions], tests: list[ContrastComparison], split: Literal["distance", "flag"]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -110,6 +110,6 @@ def _table(found: list[Decisions], tests: list[Comparison], split: Literal["dist
                            f"{test.only_second}, p = {test.p:.4g}"))
 
 
-def _cell(one: Accuracy) -> str:
+def _cell(one: ContrastAccuracy) -> str:
     marks = (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
     return f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]{marks}"

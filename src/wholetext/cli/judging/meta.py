@@ -15,9 +15,9 @@ from wholetext.cli.scoring import score as options
 if TYPE_CHECKING:
     from wholetext.meta.curves import Point
     from wholetext.meta.metric_scores import Gathered, Wanted
-    from wholetext.meta.participants import Choice
+    from wholetext.meta.participants import Selection
     from wholetext.meta.presets import Averaging
-    from wholetext.meta.tasks import Significance
+    from wholetext.meta.tasks import MetricTests
     from wholetext.scoring.evaluate import Options
 
 Langs = Annotated[list[str] | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable).")]
@@ -127,14 +127,14 @@ def meta(
 ) -> None:
     """Agreement of metrics with human judgment: values, significance clusters, chance levels, numbers of pairs."""
     from wholetext.meta.metric_scores import Wanted
-    from wholetext.meta.participants import Choice
+    from wholetext.meta.participants import Selection
     from wholetext.meta.presets import Averaging
-    from wholetext.meta.tasks import Significance
+    from wholetext.meta.tasks import MetricTests
     from wholetext.scoring.evaluate import Options
 
-    choice = Choice(gold, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
+    choice = Selection(gold, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
                     tuple(domain or ()), tuple(system or ()), all_segments, test_set, sample, seed)
-    testing = Significance(draws, seed, alpha, block, interval, stop_below, stop_above)
+    testing = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
     scoring = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
     averaging = Averaging(micro, nan == "zero", read_weights(weight or ()), tuple(filter(None, weigh_by.split(","))))
     asked = Asked(tuple(level or ()), tuple(task or ()), tasks, between, human, primary, averaging)
@@ -164,8 +164,8 @@ class Asked:
 class Setting:
     """Who takes part, how it is tested and scored, and where results go."""
 
-    choice: Choice
-    testing: Significance
+    choice: Selection
+    testing: MetricTests
     scoring: Options
     out: Path | None
     format: str
@@ -212,7 +212,7 @@ def gathered(evalset: Path, langs: list[str], what: Asked, wanted: Wanted, setti
     from wholetext.io.formats.evalset import pairs
     from wholetext.meta.conventions import judges_humans, known_set
     from wholetext.meta.metric_scores import gather
-    from wholetext.meta.participants import read_field
+    from wholetext.meta.participants import read_participants
     from wholetext.meta.presets import official_langs
 
     choice = setting.choice
@@ -224,9 +224,9 @@ def gathered(evalset: Path, langs: list[str], what: Asked, wanted: Wanted, setti
                          missing="zero" if wanted.missing == "error" else wanted.missing)
     parts: list[Gathered] = []
     for name in langs or [""]:
-        where = read_field(evalset, name or None, choice)
+        where = read_participants(evalset, name or None, choice)
         if what.preset and what.human is None and judges_humans(where.test_set, where.langs):
-            where = read_field(evalset, name, replace(choice, human=True))
+            where = read_participants(evalset, name, replace(choice, human=True))
         parts.append(gather(where, wanted, setting.scoring))
     return parts
 

@@ -43,12 +43,12 @@ def align(
     """Line up outputs that have other sentence breaks than the source, and say what they leave out or add."""
     from dataclasses import replace
 
-    from wholetext.alignment.realign import Choices, realign
+    from wholetext.alignment.realign import AlignOptions, realign
     from wholetext.io.formats import jsonl
 
     loaded = inputs.load(input, (sources, translations, references, docs), inputs.Chosen(langs, system, None, reader),
                          test_set)
-    choices = Choices(to, split, every)
+    choices = AlignOptions(to, split, every)
     pairs = [realign(loaded.corpus, output, choices) for output in loaded.outputs]
     jsonl.write(out, replace(loaded, outputs=tuple(output for output, _ in pairs)))
     inputs.warn([*loaded.warnings, *(note for output, done in pairs for note in notes(output.system, done))])

@@ -39,7 +39,7 @@ def report(
     alpha: options.Alpha = 0.05,
 ) -> None:
     """Write a page about a run and studies: leaderboard, documents, texts side by side, comparisons; loads no model."""
-    from wholetext.reporting import Choices, Significance, analyse, write_figures, write_report
+    from wholetext.reporting import PageOptions, Significance, analyse, write_figures, write_report
     from wholetext.significance.stored import restored
 
     run, studies = read(runs)
@@ -53,7 +53,7 @@ def report(
         print(f"figures: {len(files)} files in {figures}/")
     if figures is None or out is not None:
         page = out or default_page(runs[0])
-        _told(page, write_report(analysis, studies, page, Choices(title, segments)))
+        _told(page, write_report(analysis, studies, page, PageOptions(title, segments)))
 
 
 def _told(page: Path, size: int) -> None:

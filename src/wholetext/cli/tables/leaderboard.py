@@ -13,7 +13,7 @@ from wholetext.cli.terminal import printable
 
 if TYPE_CHECKING:
     from wholetext.scoring.results import Results
-    from wholetext.significance.compare import Comparison, Standing
+    from wholetext.significance.compare import Comparison, SystemResult
     from wholetext.types import Scores
 
 Format = Literal["table", "json", "tsv", "latex"]
@@ -147,7 +147,7 @@ def pairs(comparisons: Sequence[Comparison]) -> None:
             print(f"  {printable(s.system):<{wide}} {signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
 
 
-def _hint(standing: Standing) -> str:
+def _hint(standing: SystemResult) -> str:
     """What it would take to settle an open comparison."""
     power = standing.power
     if standing.verdict != "open" or power is None or math.isnan(power.needed):
@@ -157,7 +157,7 @@ def _hint(standing: Standing) -> str:
     return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
 
 
-def _cell(standing: Standing, places: int, systems: int) -> Any:
+def _cell(standing: SystemResult, places: int, systems: int) -> Any:
     from rich.text import Text
 
     rank = "" if standing.rank is None else f"#{standing.rank}"
@@ -175,7 +175,7 @@ def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence
     def plain(value: float) -> float | None:
         return None if math.isnan(value) else value
 
-    def system(standing: Standing) -> dict[str, Any]:
+    def system(standing: SystemResult) -> dict[str, Any]:
         return {
             "system": standing.system, "score": plain(standing.score),
             "interval": [plain(standing.interval.low), plain(standing.interval.high)],

@@ -12,7 +12,7 @@ from wholetext.metrics.blonde.counts import DISCOURSE, HUMAN
 
 if TYPE_CHECKING:
     from wholetext.cli.scoring.explain import Explained
-    from wholetext.metrics.blonde.spans import Span
+    from wholetext.metrics.blonde.spans import MatchedSpan
 
 
 def show(found: Explained, *, every: bool) -> None:
@@ -58,7 +58,7 @@ def _summary(found: Explained) -> Table:
     return table
 
 
-def _marked(text: str, matched: tuple[Span, ...], faults: tuple[Span, ...], sign: str) -> Text:
+def _marked(text: str, matched: tuple[MatchedSpan, ...], faults: tuple[MatchedSpan, ...], sign: str) -> Text:
     """The segment with its spans: green where they match, marked and coloured where they do not."""
     made, at = Text(), 0
     spans = sorted([(span, False) for span in matched] + [(span, True) for span in faults],

@@ -11,7 +11,7 @@ from pathlib import Path
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.segments import Column, Columns, Run, runs_of
+from wholetext.io.segments import Column, DocumentRun, TextColumns, runs_of
 from wholetext.io.text import FilePath, at, clean, is_folder, opened, write_lines
 from wholetext.types import Corpus
 
@@ -46,7 +46,7 @@ def references(folder: FilePath, langs: Langs) -> tuple[str, ...]:
     return tuple(_listed(root / "references", f"{language_pair(root, langs)}."))
 
 
-def documents(folder: FilePath, langs: Langs) -> tuple[Run, ...]:
+def documents(folder: FilePath, langs: Langs) -> tuple[DocumentRun, ...]:
     """The documents as stretches of segments, in order, with their domain; there also where the texts are not."""
     return tuple(_documents(_root(folder), language_pair(folder, langs))[0])
 
@@ -64,7 +64,7 @@ def read(folder: FilePath, langs: Langs = None) -> Loaded:
         raise InputError(f"this EvalSet has no texts for {name}: there is no sources/{name}.txt", where=str(root),
                          next="its scores can be read without them (wholetext meta)")
     notes: list[str] = []
-    columns = Columns(
+    columns = TextColumns(
         _column("", source, "source", notes),
         tuple(_column(ref, path, "target", notes) for ref, path in _listed(root / "references", f"{name}.").items()),
         tuple(_column(system, path, "hypothesis", notes)
@@ -144,7 +144,7 @@ def entries(folder: Path) -> list[Path]:
         raise InputError(f"cannot read this folder: {error.strerror}", where=str(folder)) from None
 
 
-def _documents(root: Path, name: str) -> tuple[list[Run], list[str]]:
+def _documents(root: Path, name: str) -> tuple[list[DocumentRun], list[str]]:
     with opened(root / "documents" / f"{name}.docs") as file:
         # the two columns are parted by a tab or by a space
         runs, notes = runs_of((_two_columns(line) for line in file.lines()), file.name, domains=True)

@@ -13,7 +13,7 @@ from typing import TextIO
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats.json_record import Parser, Record, Text
-from wholetext.io.records import Table
+from wholetext.io.records import RecordTable
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Output
@@ -123,7 +123,7 @@ class _Segments:
 
     def __init__(self, where: str, first: Record) -> None:
         self.where, self.first, self.lines = where, first, list[int]()
-        self.table = Table(where, self.lines)
+        self.table = RecordTable(where, self.lines)
         self.table.refs.update((name, []) for name in first.refs)
         self.table.hyps.update((name if not first.system else "", []) for name in first.outputs)
         self.table.metas.update((key, []) for key in first.meta)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.files import LineFiles, named
-from wholetext.io.segments import Column, Columns, Run, runs_of
+from wholetext.io.segments import Column, DocumentRun, TextColumns, runs_of
 from wholetext.io.text import FilePath, at, clean, opened, shown, stem
 from wholetext.types import Corpus, Document, Output
 
@@ -19,7 +19,7 @@ def read(files: LineFiles, langs: Langs = None) -> Loaded:
     if paths.count("-") > 1:
         raise InputError("standard input (-) can be read only once", next="give files for the others")
     notes: list[str] = []
-    columns = Columns(
+    columns = TextColumns(
         _column("", files.src, notes) if files.src is not None else None,
         tuple(_column(name, path, notes) for name, path in refs.items()),
         tuple(_column(name, path, notes) for name, path in hyps.items()))
@@ -37,7 +37,7 @@ def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Seque
                refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] = (),
                docs: Sequence[str] | None = None, langs: Langs = None) -> Loaded:
     """The same from lists of strings: one system (named ``hyp``) or a mapping; one reference, several, or a mapping."""
-    columns = Columns(
+    columns = TextColumns(
         _texts("", srcs, "srcs") if srcs is not None else None,
         tuple(_texts(name, texts, f"refs[{name!r}]") for name, texts in _lists(refs, "ref").items()),
         tuple(_texts(name, texts, f"hyps[{name!r}]") for name, texts in _lists(hyps, "hyp").items()))
@@ -53,12 +53,12 @@ def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Seque
 # ---------------------------------------------------------------- documents
 
 
-def _loaded(columns: Columns, runs: Sequence[Run], notes: Sequence[str], langs: Langs) -> Loaded:
+def _loaded(columns: TextColumns, runs: Sequence[DocumentRun], notes: Sequence[str], langs: Langs) -> Loaded:
     where = columns.all()[0].where
     return assemble(Corpus(stem(where), pair(langs), columns.documents(runs)), columns.outputs(runs), notes, where)
 
 
-def _compare_docs(columns: Columns, runs: Sequence[Run], where: str) -> None:
+def _compare_docs(columns: TextColumns, runs: Sequence[DocumentRun], where: str) -> None:
     length, ids = columns.length(), runs[-1].stop if runs else 0
     if ids != length:
         first = columns.all()[0].where
@@ -66,14 +66,14 @@ def _compare_docs(columns: Columns, runs: Sequence[Run], where: str) -> None:
                              where=at(where, min(ids, length) + 1), next="give one document id per line of text")
 
 
-def _without_ids(columns: Columns, breaks: str, notes: Sequence[str], langs: Langs) -> Loaded:
+def _without_ids(columns: TextColumns, breaks: str, notes: Sequence[str], langs: Langs) -> Loaded:
     if breaks not in ("auto", "blank", "none"):
         raise InputError(f"breaks is auto, blank or none, not {breaks!r}")
     if breaks == "blank" or (breaks == "auto" and _breaks_coincide(columns)):
         return _by_blank_lines(columns, notes, langs)
     length = columns.length()
     note = f"no document ids were given: all {length} segments are taken as one document (-d FILE names the documents)"
-    return _loaded(columns, [Run("doc1", 0, length)] if length else [], [*notes, note], langs)
+    return _loaded(columns, [DocumentRun("doc1", 0, length)] if length else [], [*notes, note], langs)
 
 
 def _blank_lines(texts: Sequence[str]) -> list[int]:
@@ -85,7 +85,7 @@ def _blank_lines(texts: Sequence[str]) -> list[int]:
     return blank
 
 
-def _breaks_coincide(columns: Columns) -> bool:
+def _breaks_coincide(columns: TextColumns) -> bool:
     """Whether blank lines look like document breaks: in the same places of all files, where these are equally long.
 
     Where files differ in length they cannot be parallel lines, so any blank line in the first is taken for a break,
@@ -100,7 +100,7 @@ def _breaks_coincide(columns: Columns) -> bool:
     return all(_blank_lines(other.texts) == places for other in others)
 
 
-def _by_blank_lines(columns: Columns, notes: Sequence[str], langs: Langs) -> Loaded:
+def _by_blank_lines(columns: TextColumns, notes: Sequence[str], langs: Langs) -> Loaded:
     first = columns.all()[0]
     parts = [_split(column) for column in columns.all()]
     for column, docs in zip(columns.all(), parts):

@@ -6,7 +6,7 @@ from typing import Any
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.segments import Column, Columns, Run, runs_of
+from wholetext.io.segments import Column, DocumentRun, TextColumns, runs_of
 from wholetext.io.text import read_lines
 from wholetext.types import Corpus
 
@@ -35,14 +35,14 @@ def read(name: str, langs: Langs) -> Loaded:
         raise InputError(f"test set {name} has no language pair {lp}",
                          next=did_you_mean(lp, there) or f"it has {', '.join(there)}")
     files = _files(name, lp)
-    columns = Columns(Column("", read_lines(files["src"]), files["src"]),
+    columns = TextColumns(Column("", read_lines(files["src"]), files["src"]),
                       tuple(Column(field.replace(":", ""), read_lines(path), path)
                             for field, path in files.items() if field.startswith("ref")))
     length, notes = columns.length(), list[str]()
     if "docid" in files:
         runs, notes = runs_of(read_lines(files["docid"]), files["docid"])
     else:
-        runs = [Run("doc1", 0, length)]
+        runs = [DocumentRun("doc1", 0, length)]
         notes.append(f"test set {name} has no document ids: all {length} segments are taken as one document")
     corpus = Corpus(name, pair(langs), columns.documents(runs))
     return assemble(corpus, (), notes, f"{name} {lp}")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import records
 from wholetext.io.assembly import Langs, Loaded
-from wholetext.io.records import Table
+from wholetext.io.records import RecordTable
 from wholetext.io.text import FilePath, TextFile, at, stem, write_lines
 
 _PLAIN = {"doc": records.DOC, "src": records.SRC, "ref": records.REF, "hyp": records.HYP, "system": records.SYSTEM,
@@ -146,7 +146,7 @@ def _check_written(rows: Sequence[Sequence[str]], roles: Sequence[tuple[str, str
             raise refuse(f"the document id {row[0]!r}")
 
 
-def _table(header: _Header, columns: Sequence[list[str]], where: str, lines: Sequence[int]) -> Table:
+def _table(header: _Header, columns: Sequence[list[str]], where: str, lines: Sequence[int]) -> RecordTable:
     def one(role: str) -> list[str]:
         return columns[header[role, ""]] if (role, "") in header else []
 
@@ -154,7 +154,7 @@ def _table(header: _Header, columns: Sequence[list[str]], where: str, lines: Seq
         return {name: columns[i] for (kind, name), i in header.items() if kind == role}
 
     hyps = {name or stem(where): texts for name, texts in named("hyp").items()}
-    return Table(where, lines, one("doc"), one("src"), named("ref"), hyps, one("system"), named("meta"))
+    return RecordTable(where, lines, one("doc"), one("src"), named("ref"), hyps, one("system"), named("meta"))
 
 
 def _role(name: str) -> tuple[str, str] | None:

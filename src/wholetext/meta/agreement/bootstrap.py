@@ -63,7 +63,7 @@ class Bootstrapped:
         return np.asarray((self.values[:, :, None] <= self.values[:, None, :]).mean(axis=0))
 
 
-def bootstrap(gold: FloatArray, metrics: FloatArray, measure: Measure, resample: Resample) -> Bootstrapped:
+def bootstrap_agreement(gold: FloatArray, metrics: FloatArray, measure: Measure, resample: Resample) -> Bootstrapped:
     """Agreement at item level: (systems, items) gold, (metrics, systems, items) scores. Pearson over all scores or by
     item; pair statistics by item (with one item: over systems). Tie thresholds stay those of the full data."""
     by_system, by_item = resample.weights(*gold.shape)

@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from wholetext.meta.agreement.correlation import BoolArray, as_rows, zscore
 from wholetext.meta.agreement.measures import ROW_STATISTICS, Measure
 from wholetext.meta.agreement.pairs import SHORT, pair_positions
-from wholetext.meta.agreement.permuted_metrics import FormedHybrids, Hybrids, PairHybrids, PearsonHybrids, SystemHybrids
+from wholetext.meta.agreement.permuted_metrics import (
+    PermutedMetrics,
+    PermutedPairs,
+    PermutedPearson,
+    PermutedScores,
+    PermutedSystems,
+)
 from wholetext.types import FloatArray, IntArray
 
 _SLACK = 1e-12  # a drawn difference equal to the observed one must count whatever the rounding
@@ -60,7 +66,7 @@ def compare(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draw
 def compare_systems(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None) -> Comparisons:
     """PERM-BOTH at system level exchanging single segments: the statistic is over systems' mean hybrid scores."""
     standard = zscore(metrics, ~np.isnan(gold))
-    hybrids = SystemHybrids(gold, standard, ROW_STATISTICS[measure.statistic])
+    hybrids = PermutedSystems(gold, standard, ROW_STATISTICS[measure.statistic])
     return run_draws(hybrids, gold.shape, len(metrics), draws or Draws())
 
 
@@ -70,17 +76,17 @@ def _by_rows(draws: Draws, measure: Measure) -> Draws:
     return replace(draws, swaps=as_rows(draws.swaps.astype(np.float64), measure.average) > 0)
 
 
-def _hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Hybrids:
+def _hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> PermutedMetrics:
     """The fastest way to this statistic of exchanged metrics; gold (rows, n), metrics (metrics, rows, n)."""
     name, short = measure.statistic, gold.shape[1] <= SHORT
     if name in ("pearson", "pdp") and not measure.micro and not measure.nan_as_zero:
-        return PearsonHybrids(gold, metrics, pooled=name == "pdp")
+        return PermutedPearson(gold, metrics, pooled=name == "pdp")
     paired = name in ("kendall", "acc_eq0", "tau23_0", "accuracy", "darr") and short and not measure.micro
     if paired and not (name == "kendall" and measure.nan_as_zero):
-        return pair_hybrids(gold, metrics, measure)
+        return permuted_pairs(gold, metrics, measure)
     if name not in ROW_STATISTICS or (name == "accuracy" and len(gold) > 1):
         raise ValueError(f"no permutation test for {name} with rows of {gold.shape[1]} scores")
-    return FormedHybrids(gold, metrics, measure)
+    return PermutedScores(gold, metrics, measure)
 
 
 def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
@@ -90,7 +96,7 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
     return np.unpackbits(raw, count=size).reshape(shape).view(np.bool_)
 
 
-def run_draws(hybrids: Hybrids, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
+def run_draws(hybrids: PermutedMetrics, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
     """Draw exchanges of this shape for all pairs of metrics, and settle pairs early where that is wanted."""
     first, second = pair_positions(metrics)
     pairs = np.stack([first, second], axis=1)
@@ -127,7 +133,7 @@ def summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Compariso
     return Comparisons(p, delta, count, null)
 
 
-def pair_hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> PairHybrids:
+def permuted_pairs(gold: FloatArray, metrics: FloatArray, measure: Measure) -> PermutedPairs:
     """Pair counts as tables: what a pair adds when the metric orders it below, equal, above."""
     first, second = pair_positions(gold.shape[1])
     gap = gold[:, first] - gold[:, second]  # (rows, pairs), NaN where not judged
@@ -137,9 +143,9 @@ def pair_hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Pai
     if measure.statistic == "kendall":
         order = above.astype(np.float64) - below
         tables = np.stack([np.stack([-order, none, order]), np.stack([none, usable, none])])
-        return PairHybrids(metrics, tables, _TauB(usable.sum(axis=1), equal.sum(axis=1)))
+        return PermutedPairs(metrics, tables, _TauB(usable.sum(axis=1), equal.sum(axis=1)))
     tables = np.stack([below, none if measure.statistic == "darr" else equal, above])[None].astype(np.float64)
-    return PairHybrids(metrics, tables, _Share(usable.sum(axis=1), measure))
+    return PermutedPairs(metrics, tables, _Share(usable.sum(axis=1), measure))
 
 
 class _TauB:

@@ -24,7 +24,7 @@ _CACHED = 16_000  # cells of the arrays in inner loops: they should stay in the 
 _FLAT = 1e-10  # a hybrid row whose variance is below this share of its squares is computed again, centred
 
 
-class Hybrids(Protocol):
+class PermutedMetrics(Protocol):
     """A statistic that can be computed for exchanged metrics."""
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
@@ -32,7 +32,7 @@ class Hybrids(Protocol):
         ...
 
 
-class PearsonHybrids:
+class PermutedPearson:
     """Mean over rows of Pearson's r. r needs Σh, Σh² and Σgh of a hybrid h, each linear in the mask.
 
     ``pooled`` gives one r over all within-row differences instead: their sums of products are n·Σgh and n·Σ(h - mean)².
@@ -118,7 +118,7 @@ class PearsonHybrids:
         return pearson_rows(np.where(known, self.gold[rows][row], np.nan), np.where(known, hybrid, np.nan))
 
 
-class PairHybrids:
+class PermutedPairs:
     """Statistics made of pair counts within short rows (Kendall's tau-b, acc_eq, accuracy, DArr).
 
     The order of two entries of a hybrid depends on both their masks u and v: S00 + u·(S10-S00) + v·(S01-S00) +
@@ -192,7 +192,7 @@ class Finish(Protocol):
     def __call__(self, counts: NDArray[np.float32], row: int) -> tuple[FloatArray, FloatArray | float]: ...
 
 
-class FormedHybrids:
+class PermutedScores:
     """Any other statistic: the hybrids of a block of draws are formed and handed to a function of whole rows."""
 
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
@@ -216,7 +216,7 @@ class FormedHybrids:
         return out
 
 
-class SystemHybrids:
+class PermutedSystems:
     """System level, exchanging single segments: the statistic is computed over systems' mean hybrid scores.
 
     This is PERM-BOTH as in Deutsch, Dror and Roth 2021; a system's mean is linear in its masks.

@@ -22,7 +22,7 @@ _CELLS = 4_000_000
 Single = NDArray[np.float32]
 
 
-class SoftHybrids:
+class PermutedSoftAccuracy:
     """Differences of soft pairwise accuracy for exchanged metrics."""
 
     def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
@@ -90,4 +90,4 @@ def compare_soft(gold: FloatArray, metrics: FloatArray, draws: Draws | None = No
     plan = draws or Draws()
     if plan.swaps is not None:
         plan = replace(plan, swaps=plan.swaps[..., kept])
-    return run_draws(SoftHybrids(x, standard), x.shape, len(metrics), plan)
+    return run_draws(PermutedSoftAccuracy(x, standard), x.shape, len(metrics), plan)

@@ -16,7 +16,7 @@ Split = Literal["distance", "flag"]
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class ContrastAccuracy:
     """How many items of a group were decided correctly; ties and undefined scores count as errors and are told."""
 
     group: str
@@ -34,7 +34,7 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ContrastComparison:
     """McNemar's exact test of two metrics on the same items."""
 
     first: str
@@ -44,12 +44,12 @@ class Comparison:
     p: float
 
 
-def overall(decisions: Decisions) -> Accuracy:
+def overall(decisions: Decisions) -> ContrastAccuracy:
     """Accuracy over all items."""
     return _accuracy("all", decisions, np.ones(len(decisions.set), dtype=bool))
 
 
-def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Accuracy]]:
+def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
     """Kind of grouping → accuracy of each group: intra/inter, type, distance, category, and whole blocks."""
     items = decisions.set.items
     kinds = {
@@ -68,7 +68,7 @@ def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Ac
     return {**found, "block": [blocks]} if blocks.total else found
 
 
-def compare(first: Decisions, second: Decisions) -> Comparison:
+def compare(first: Decisions, second: Decisions) -> ContrastComparison:
     """Whether two metrics differ on the same items (McNemar 1947, exact two-sided)."""
     from scipy.stats import binomtest
 
@@ -78,7 +78,7 @@ def compare(first: Decisions, second: Decisions) -> Comparison:
     only_second = int((second.correct & ~first.correct).sum())
     apart = only_first + only_second
     p = float(binomtest(only_first, apart).pvalue) if apart else 1.0
-    return Comparison(first.metric, second.metric, only_first, only_second, p)
+    return ContrastComparison(first.metric, second.metric, only_first, only_second, p)
 
 
 def _inside(item: Item, split: Split) -> str:
@@ -91,13 +91,13 @@ def _distance(distance: int | None) -> str:
     return "unknown" if distance is None else ">3" if distance > 3 else str(distance)
 
 
-def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> Accuracy:
+def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> ContrastAccuracy:
     correct = int(decisions.correct[chosen].sum())
     total = int(chosen.sum())
     low, high = wilson(correct, total)
     ties, undefined = (int(which[chosen].sum()) for which in (decisions.tied, decisions.undefined))
     chance = float(_luck(decisions)[chosen].mean()) if total else float("nan")
-    return Accuracy(name, total, correct, ties, undefined, low, high, chance)
+    return ContrastAccuracy(name, total, correct, ties, undefined, low, high, chance)
 
 
 def _luck(decisions: Decisions) -> FloatArray:
@@ -105,7 +105,7 @@ def _luck(decisions: Decisions) -> FloatArray:
     return np.array([1 / len(item.candidates) for item in decisions.set.items])
 
 
-def _blocks(decisions: Decisions) -> Accuracy:
+def _blocks(decisions: Decisions) -> ContrastAccuracy:
     """Blocks of which every item was decided correctly."""
     right: dict[str, bool] = {}
     luck: dict[str, float] = {}
@@ -115,7 +115,7 @@ def _blocks(decisions: Decisions) -> Accuracy:
             luck[item.block] = luck.get(item.block, 1.0) * float(chance)
     low, high = wilson(sum(right.values()), len(right))
     chance = sum(luck.values()) / len(luck) if luck else float("nan")
-    return Accuracy("whole blocks", len(right), sum(right.values()), 0, 0, low, high, chance)
+    return ContrastAccuracy("whole blocks", len(right), sum(right.values()), 0, 0, low, high, chance)
 
 
 def wilson(correct: int, total: int) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from wholetext.io.text import opened
 from wholetext.meta.contrast.items import ContrastSet
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
-from wholetext.scoring.bound import Job, job, salt_of
+from wholetext.scoring.bound import BoundMetric, bind, salt_of
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
@@ -65,7 +65,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     cache = None if options.cache is False else Cache(options.cache if isinstance(options.cache, Path) else None)
     engine = Engine(items.langs, options.device, options.dtype, options.batch_tokens, cache)
     try:
-        work = job(one, corpus, [output], engine, ())
+        work = bind(one, corpus, [output], engine, ())
         found = _last_segments(work, output, options.block)
     finally:
         if cache:
@@ -88,7 +88,7 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
     return Corpus(items.name, items.langs, tuple(docs)), Output("candidates", texts)
 
 
-def _last_segments(work: Job, output: Output, block: int) -> Evidence:
+def _last_segments(work: BoundMetric, output: Output, block: int) -> Evidence:
     """The score of each candidate, a document's last segment: the mean of the rows that cover it; and what was said."""
     salt = salt_of(work)
     found: list[float] = []

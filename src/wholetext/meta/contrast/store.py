@@ -12,7 +12,7 @@ from typing import Any
 from wholetext.errors import RunError
 from wholetext.files.output_folder import changing, shared_kind
 from wholetext.files.storage import write_file
-from wholetext.meta.contrast.accuracy import Accuracy, Comparison, Split, groups, overall
+from wholetext.meta.contrast.accuracy import ContrastAccuracy, ContrastComparison, Split, groups, overall
 from wholetext.meta.contrast.decisions import Decisions
 from wholetext.version import __version__
 
@@ -20,7 +20,9 @@ FORMAT = 1
 FILE = "contrast.json"
 
 
-def as_json(found: Sequence[Decisions], tests: Sequence[Comparison], split: Split = "distance") -> dict[str, Any]:
+def as_json(
+    found: Sequence[Decisions], tests: Sequence[ContrastComparison], split: Split = "distance"
+) -> dict[str, Any]:
     """Plain values: numbers are numbers, undefined ones null."""
     items = found[0].set
     return {
@@ -57,7 +59,7 @@ def _of_0_1_0(folder: Path) -> dict[str, str]:
 CONTRAST = shared_kind("folder of contrastive results", RunError, _of_0_1_0)
 
 
-def _row(one: Accuracy) -> dict[str, Any]:
+def _row(one: ContrastAccuracy) -> dict[str, Any]:
     return {key: _number(value) if isinstance(value, float) else value
             for key, value in {**asdict(one), "accuracy": one.accuracy}.items()}
 

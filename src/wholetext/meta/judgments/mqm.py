@@ -27,7 +27,7 @@ WMT22: Mapping[str, float] = {"major": 5.0, "minor": 1.0, "no-error": 0.0, "mino
 
 
 @dataclass(frozen=True)
-class Weights:
+class SeverityWeights:
     """``severity[/category[/subcategory]]`` → penalty; the most specific rule that matches wins, nothing costs 0."""
 
     rules: Mapping[str, float] = field(default_factory=lambda: dict(STANDARD))
@@ -42,17 +42,17 @@ class Weights:
         return 0.0
 
 
-def read_weights(text: str) -> Weights:
+def read_weights(text: str) -> SeverityWeights:
     """``standard``, ``wmt22``, or rules such as ``major=5,minor=1,minor/Fluency/Punctuation=0.1``."""
     if text in ("standard", "wmt22"):
-        return Weights(dict(STANDARD if text == "standard" else WMT22))
+        return SeverityWeights(dict(STANDARD if text == "standard" else WMT22))
     rules: dict[str, float] = {}
     for rule in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = rule.rpartition("=")
         if not equals or not name.strip():
             raise InputError(f"invalid MQM weight {rule!r}", next="write standard, wmt22, or major=5,minor=1")
         rules[name.strip().lower()] = number(value, low=0, next="write a weight as major=5")
-    return Weights(rules)
+    return SeverityWeights(rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,10 @@ def _span(text: str) -> tuple[int, int]:
 
 
 def mqm_ratings(
-    errors: Iterable[MqmError], weights: Weights | None = None, segments: Sequence[Segment] = ()
+    errors: Iterable[MqmError], weights: SeverityWeights | None = None, segments: Sequence[Segment] = ()
 ) -> Ratings:
     """Scores per rater: minus the sum of the weights of what a rater marked in a segment."""
-    weights = weights or Weights()
+    weights = weights or SeverityWeights()
     totals: dict[tuple[str, Segment, str], float] = {}
     for error in errors:
         key = (error.system, error.segment, error.rater)
@@ -127,10 +127,10 @@ def mqm_ratings(
 
 
 def breakdown(
-    errors: Iterable[MqmError], by: str = "category", weights: Weights | None = None
+    errors: Iterable[MqmError], by: str = "category", weights: SeverityWeights | None = None
 ) -> dict[str, dict[str, tuple[int, float]]]:
     """system → kind → (errors, penalty); ``by`` is category, top (the part before the first /), severity or rater."""
-    weights = weights or Weights()
+    weights = weights or SeverityWeights()
     table: dict[str, dict[str, tuple[int, float]]] = {}
     for error in errors:
         if error.severity.lower() == "no-error":

@@ -12,7 +12,7 @@ from wholetext.errors import InputError
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names, human_scores
 from wholetext.io.text import opened
-from wholetext.meta.judgments.mqm import Weights, mqm_ratings, read_mqm
+from wholetext.meta.judgments.mqm import SeverityWeights, mqm_ratings, read_mqm
 from wholetext.meta.judgments.rater_tables import read_rater_table
 from wholetext.meta.judgments.ratings import Ratings, Segment, gather, read_da, segments_of
 from wholetext.meta.judgments.spans import SpanRating, read_span_ratings, span_ratings
@@ -63,7 +63,7 @@ def _rater_file(base: Path, lp: str, gold: str) -> Path | None:
     return None
 
 
-def raw_mqm(path: str | Path, weights: Weights | None = None) -> Source:
+def raw_mqm(path: str | Path, weights: SeverityWeights | None = None) -> Source:
     """Ratings from the TSV of MQM annotations itself; its documents and positions are its own."""
     return Source(mqm_ratings(read_mqm(path), weights), "sum", str(path))
 

@@ -15,14 +15,14 @@ from typing import Any
 from wholetext.errors import AlignmentError, InputError
 from wholetext.files.parsing import read_json
 from wholetext.io.text import FilePath, at, opened
-from wholetext.meta.judgments.mqm import Weights
+from wholetext.meta.judgments.mqm import SeverityWeights
 from wholetext.meta.judgments.ratings import Ratings, Segment, gather
 
 _EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ErrorSpan:
     """One marked error."""
 
     start: int
@@ -40,10 +40,10 @@ class SpanRating:
     system: str
     segment: Segment
     rater: str
-    spans: tuple[Span, ...]
+    spans: tuple[ErrorSpan, ...]
     overall: float | None = None
 
-    def penalty(self, weights: Weights) -> float:
+    def penalty(self, weights: SeverityWeights) -> float:
         """The sum of the errors' scores where the file gives them, else of their weights."""
         return sum(weights.of(s.severity, s.category) if s.score is None else abs(s.score) for s in self.spans)
 
@@ -90,9 +90,9 @@ def _rating(cells: Sequence[str], segment: Segment, where: str) -> SpanRating:
     return SpanRating(cells[0], segment, rater, spans, overall)
 
 
-def _span(mark: Any) -> Span:
+def _span(mark: Any) -> ErrorSpan:
     score = mark.get("score")
-    return Span(_place(mark["start"]), _place(mark["end"]), str(mark["severity"]), str(mark.get("category") or ""),
+    return ErrorSpan(_place(mark["start"]), _place(mark["end"]), str(mark["severity"]), str(mark.get("category") or ""),
                 None if score is None else _finite(score), bool(mark.get("is_source_error", False)))
 
 
@@ -110,10 +110,10 @@ def _place(value: Any) -> int:
 
 
 def span_ratings(
-    found: Sequence[SpanRating], scheme: str, segments: Sequence[Segment], weights: Weights | None = None
+    found: Sequence[SpanRating], scheme: str, segments: Sequence[Segment], weights: SeverityWeights | None = None
 ) -> Ratings:
     """Scores per rater: the overall score where ``scheme`` is esa, minus the penalty of the spans otherwise."""
-    weights = weights or Weights()
+    weights = weights or SeverityWeights()
     if scheme.startswith("esa"):
         missing = next((one for one in found if one.overall is None), None)
         if missing is not None:

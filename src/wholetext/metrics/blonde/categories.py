@@ -27,7 +27,7 @@ _FEATURE_GROUPS = ("person", "nonperson")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class CategoryTable:
     """The categories of one language under one profile; each form, tag or label belongs to one feature."""
 
     language: str
@@ -62,7 +62,7 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))
 
 
-def load_table(name: str, profile: Profile = "reference") -> Table:
+def load_table(name: str, profile: Profile = "reference") -> CategoryTable:
     """The table of a language (``en``), or the one in a TOML file (``tables/ja.toml``)."""
     if name.endswith(".toml"):
         path = Path(name)
@@ -74,7 +74,7 @@ def load_table(name: str, profile: Profile = "reference") -> Table:
 
 
 @lru_cache(maxsize=64)
-def _own_table(name: str, profile: Profile) -> Table:
+def _own_table(name: str, profile: Profile) -> CategoryTable:
     if name not in languages():
         raise SpecError(f"there is no category table for the language {name!r}",
                         next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)")
@@ -172,7 +172,7 @@ def _schemes(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in _section(raw, "tense").items() if key != "features"}
 
 
-def _table(raw: Mapping[str, Any], profile: Profile, mark: str, digest: str) -> Table:
+def _table(raw: Mapping[str, Any], profile: Profile, mark: str, digest: str) -> CategoryTable:
     """Apply what the profile changes: forms left out, senses merged, weights."""
     reference = raw.get("reference", {}) if profile == "reference" else {}
     merge = {} if profile == "reference" else raw.get("paper", {}).get("merge", {})
@@ -188,7 +188,7 @@ def _table(raw: Mapping[str, Any], profile: Profile, mark: str, digest: str) -> 
     allowed = reference.get("labels")
     labels = {label: group for group in _FEATURE_GROUPS for label in raw["entity"].get(group, ())
               if allowed is None or label in allowed}
-    return Table(
+    return CategoryTable(
         language=raw["language"], origin=raw["origin"], id=mark, digest=digest,
         features={
             "tense": tuple(raw["tense"].get("features", ())),

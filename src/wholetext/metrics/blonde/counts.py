@@ -48,7 +48,7 @@ def pooled(units: Sequence[Unit]) -> Unit:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class CountColumns:
     """Where each category and feature stands among the statistics, and what it weighs."""
 
     features: Mapping[tuple[str, str], int]  # (category, feature) → index

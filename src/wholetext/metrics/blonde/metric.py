@@ -12,13 +12,13 @@ import numpy as np
 from wholetext.errors import MetricError, SpecError, did_you_mean
 from wholetext.languages import code_of
 from wholetext.metrics.blonde.annotation_files import Checkpoints, file_mark, read_annotations, read_names
-from wholetext.metrics.blonde.categories import Profile, Table, load_table
-from wholetext.metrics.blonde.counts import CATEGORIES, DISCOURSE, NGRAMS, Columns
+from wholetext.metrics.blonde.categories import CategoryTable, Profile, load_table
+from wholetext.metrics.blonde.counts import CATEGORIES, DISCOURSE, NGRAMS, CountColumns
 from wholetext.metrics.blonde.occurrences import Finder, layers_for
-from wholetext.metrics.blonde.scores import Recipe, Smoothing
+from wholetext.metrics.blonde.scores import Formula, Smoothing
 from wholetext.metrics.blonde.units import Lines, Reader
 from wholetext.taggers.analysis import Analyser, analyser_for
-from wholetext.types import FloatArray, Metric, Request, Run, View
+from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime
 
 NOTHING = "neither output nor reference has anything that it counts"
 
@@ -77,11 +77,11 @@ class Blonde(Metric):
         facts |= {"annotations": file_mark(self.annotations)} if self.annotations else {}
         return facts | ({"names": file_mark(self.names)} if self.names else {})
 
-    def survey(self, references: Iterable[View], run: Run) -> tuple[str, ...]:
+    def survey(self, references: Iterable[Excerpt], run: Runtime) -> tuple[str, ...]:
         """All reference segments in order: annotation files go by line, so a document must know its place."""
         return tuple(view.text for view in references)
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         analyser = run.resource(("analyser", self._table.id, self.tagger), self._analyser)
         finder = Finder(self._table, analyser.layers, self.profile)
         texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
@@ -91,7 +91,7 @@ class Blonde(Metric):
                       self._file(run, self.names, read_names))
         reader = Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
                         by_document=self.clip_scope == "document", lowercase=self.lowercase)
-        columns = Columns({name: i for i, name in enumerate(self._features)}, self._weights)
+        columns = CountColumns({name: i for i, name in enumerate(self._features)}, self._weights)
         stats = np.zeros((len(requests), columns.size))
         for index, request in enumerate(requests):
             pairs = reader.pairs(request)
@@ -111,8 +111,8 @@ class Blonde(Metric):
         return self.reduce_docs(stats)
 
     @cached_property
-    def recipe(self) -> Recipe:
-        return Recipe(
+    def recipe(self) -> Formula:
+        return Formula(
             self.profile, self.mean, self.smooth, self.smooth_value, self.zero, self.zero_value, self.factors,
             tuple(self._weights.get(name, 1.0) for name in self.factors), self.with_d,
         )
@@ -120,7 +120,7 @@ class Blonde(Metric):
     # -------------------------------------------------------- what the parameters stand for
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> CategoryTable:
         return load_table("en" if self.table == "auto" else self.table, self.profile)
 
     @cached_property
@@ -146,7 +146,7 @@ class Blonde(Metric):
             raise SpecError("a weight is not a number from 0 up", next='write weights="neuter=1,tense=2"')
         return weights
 
-    def _file(self, run: Run, name: str, read: Callable[[str], Sequence[Checkpoints]]) -> Sequence[Checkpoints]:
+    def _file(self, run: Runtime, name: str, read: Callable[[str], Sequence[Checkpoints]]) -> Sequence[Checkpoints]:
         return run.resource(("annotation file", name, file_mark(name)), lambda: read(name)) if name else ()
 
     def _analyser(self) -> Analyser:

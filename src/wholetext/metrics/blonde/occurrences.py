@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from wholetext.metrics.blonde.categories import UNCOUNTED, Profile, Scheme, Table
+from wholetext.metrics.blonde.categories import UNCOUNTED, CategoryTable, Profile, Scheme
 from wholetext.taggers.analysis import Analysis, Layer, Token
 
 _NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
@@ -27,7 +27,7 @@ class Occurrence(NamedTuple):
     word: str = ""  # lower-cased; tells which of several equal things are shown as matched
 
 
-def layers_for(table: Table) -> frozenset[Layer]:
+def layers_for(table: CategoryTable) -> frozenset[Layer]:
     """The layers that a table can use, so that an analyser runs nothing else."""
     layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
     if table.labels and "entity" not in table.left_out:
@@ -47,7 +47,7 @@ def layers_for(table: Table) -> frozenset[Layer]:
 class Finder:
     """A table made ready for one analyser (``layers`` are what it gives) and one profile."""
 
-    table: Table
+    table: CategoryTable
     layers: frozenset[Layer]
     profile: Profile = "reference"
     _seen: dict[str, str] = field(default_factory=dict)  # morphology → tense feature, or ""

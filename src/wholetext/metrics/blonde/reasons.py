@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.metrics.blonde.counts import CATEGORIES
-from wholetext.metrics.blonde.scores import Recipe
+from wholetext.metrics.blonde.scores import Formula
 from wholetext.types import FloatArray
 
 
@@ -56,7 +56,7 @@ class Reasons:
         return asdict(self)
 
 
-def reasons(recipe: Recipe, totals: FloatArray, *, document_score: str) -> Reasons:
+def reasons(recipe: Formula, totals: FloatArray, *, document_score: str) -> Reasons:
     """From the (k,) totals of one document."""
     table = np.asarray(totals, dtype=np.float64).reshape(-1, 3)
     factors = []

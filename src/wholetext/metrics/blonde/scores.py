@@ -19,7 +19,7 @@ _ORDERS = slice(len(DISCOURSE), len(DISCOURSE) + len(NGRAMS))
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Formula:
     """How counts become a score; Jiang et al. 2022, Eqs. 5–10."""
 
     profile: Profile

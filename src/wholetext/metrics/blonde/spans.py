@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Span:
+class MatchedSpan:
     """One thing that counts, with its characters in the output's or the reference's segment."""
 
     category: str
@@ -25,10 +25,10 @@ class Compared:
     number: int  # from 1
     hyp: str
     ref: str
-    matched: tuple[Span, ...]  # in the output
-    matched_ref: tuple[Span, ...]  # in the reference
-    missing: tuple[Span, ...]  # in the reference, without a partner in the output
-    extra: tuple[Span, ...]  # in the output, without a partner in any reference
+    matched: tuple[MatchedSpan, ...]  # in the output
+    matched_ref: tuple[MatchedSpan, ...]  # in the reference
+    missing: tuple[MatchedSpan, ...]  # in the reference, without a partner in the output
+    extra: tuple[MatchedSpan, ...]  # in the output, without a partner in any reference
 
     @property
     def faultless(self) -> bool:
@@ -57,9 +57,9 @@ def compared(
     )
 
 
-def _pick(rows: Sequence[Sequence[Any]], texts: Sequence[str], segment: int, matched: bool) -> tuple[Span, ...]:
+def _pick(rows: Sequence[Sequence[Any]], texts: Sequence[str], segment: int, matched: bool) -> tuple[MatchedSpan, ...]:
     return tuple(
-        Span(category, feature, texts[segment][start:end], start, end)
+        MatchedSpan(category, feature, texts[segment][start:end], start, end)
         for where, start, end, category, feature, hit in rows
         if where == segment and bool(hit) == matched
     )

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 from wholetext.errors import MetricError
 from wholetext.metrics.cohesion.grids import Grid, entities
-from wholetext.metrics.cohesion.readings import Reading, WordsFrom, readings
+from wholetext.metrics.cohesion.readings import AnalysedText, WordsFrom, readings
 from wholetext.metrics.cohesion.vectors import EMBEDDED, StaticVectors, identity, load
 from wholetext.taggers.analysis import Analyser, Layer, analyser_for
-from wholetext.types import Metric, Request, Run, View
+from wholetext.types import Excerpt, Metric, Request, Runtime
 
 Focus = Literal["nn", "entity"]
 _REMEMBERED = 4096  # texts: several metrics ask for the same readings one after the other
@@ -50,11 +50,13 @@ class FocusMetric(Metric):
                               next="name one that does (tagger=spacy), or give annotations (tagger=given/FILE.conllu)")
         return found
 
-    def readings(self, requests: Sequence[Request], run: Run, words: WordsFrom = "tokens") -> dict[View, Reading]:
+    def readings(
+        self, requests: Sequence[Request], run: Runtime, words: WordsFrom = "tokens"
+    ) -> dict[Excerpt, AnalysedText]:
         """The reading of every hypothesis and reference; those of the last few thousand texts are remembered."""
         chosen = self.resolve(run.langs)
         analyser = run.resource(("analyser", chosen.lang, chosen.tagger, _LAYERS), chosen.analyser)
-        known: dict[View, Reading] = run.resource(("readings", analyser.id, words), dict)
+        known: dict[Excerpt, AnalysedText] = run.resource(("readings", analyser.id, words), dict)
         wanted = dict.fromkeys(views_of(requests, self.needs))  # in order: batches must not depend on hashing
         if len(known.keys() | wanted.keys()) > _REMEMBERED:
             known.clear()
@@ -62,14 +64,14 @@ class FocusMetric(Metric):
         return {view: known[view] for view in wanted}
 
 
-def views_of(requests: Sequence[Request], needs: Iterable[str]) -> list[View]:
+def views_of(requests: Sequence[Request], needs: Iterable[str]) -> list[Excerpt]:
     """Hypotheses, and references where they are needed."""
     wanted = set(needs)
     found = [view for request in requests for view in request.hyp]
     return found + [view for request in requests for view in request.refs if "ref" in wanted]
 
 
-def static_vectors(source: str, run: Run) -> StaticVectors:
+def static_vectors(source: str, run: Runtime) -> StaticVectors:
     """The static vectors, loaded once per process."""
     return run.resource(("vectors", identity(source)), lambda: load(source))
 

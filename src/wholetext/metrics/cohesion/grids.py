@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.metrics.cohesion.readings import Reading
+from wholetext.metrics.cohesion.readings import AnalysedText
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.types import FloatArray
 
@@ -30,12 +30,12 @@ def by_focus(occurrences: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...
     return {focus: tuple(indices) for focus, indices in found.items()}
 
 
-def grid(reading: Reading) -> dict[str, tuple[int, ...]]:
+def grid(reading: AnalysedText) -> dict[str, tuple[int, ...]]:
     """Noun lemma → the sentences it occurs in, one entry per occurrence."""
     return by_focus(reading.nouns)
 
 
-def mentions(reading: Reading, match: Matching = "reference") -> dict[str, tuple[int, ...]]:
+def mentions(reading: AnalysedText, match: Matching = "reference") -> dict[str, tuple[int, ...]]:
     """Focus → the words that mention it.
 
     ``reference``, as the published code does it: a word is a mention when its surface form is the lemma of any noun of

@@ -18,9 +18,9 @@ from wholetext.languages import code_of
 from wholetext.metrics.cohesion import wordnet
 from wholetext.metrics.cohesion.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
 from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, clusters, grid
-from wholetext.metrics.cohesion.readings import Reading
+from wholetext.metrics.cohesion.readings import AnalysedText
 from wholetext.metrics.cohesion.vectors import StaticVectors, available, identity
-from wholetext.types import FloatArray, Request, Run, mean_stats
+from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 Items = Literal["auto", "wordnet", "vectors", "lemma"]
 INFINITE = float("inf")
@@ -75,7 +75,7 @@ class CohesionMetric(FocusMetric):
     needs = frozenset({"hyp"})
     range = (0.0, INFINITE)
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         read = self.readings(requests, run)
         value = self.scoring(run)
         scores = []
@@ -88,7 +88,7 @@ class CohesionMetric(FocusMetric):
         return mean_stats(scores)
 
     @abstractmethod
-    def scoring(self, run: Run) -> Callable[[Reading], float]:
+    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         """The function from a reading to its score, with what it needs already loaded."""
 
 
@@ -100,7 +100,7 @@ class Rc(CohesionMetric):
     summary = "repetition of nouns (DiscoScore) or of content words (Wong & Kit)"
     definition: Literal["disco", "wong-kit"] = "disco"
 
-    def scoring(self, run: Run) -> Callable[[Reading], float]:
+    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         if self.definition == "disco":
             return lambda text: repetition(grid(text))[0]
         return lambda text: reiteration([form for form, _ in text.content])
@@ -134,7 +134,7 @@ class Lc(CohesionMetric):
                 "vectors": {"vectors": identity(self.vectors)}}.get(self.items, {})
         return {**super().facts(), **(used if self.definition == "wong-kit" else {})}
 
-    def scoring(self, run: Run) -> Callable[[Reading], float]:
+    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         if self.definition == "disco":
             return lambda text: repetition(grid(text))[1]
         chosen = self.resolve(run.langs)
@@ -164,7 +164,7 @@ class EntityGraph(CohesionMetric):
     weighting: Weighting = "u"
     average: Literal["nodes", "mean"] = "nodes"
 
-    def scoring(self, run: Run) -> Callable[[Reading], float]:
+    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         return lambda text: connectivity(grid(text), len(text.sentences), self.weighting, self.average)
 
 
@@ -180,7 +180,7 @@ class LexicalGraph(EntityGraph):
     def facts(self) -> Mapping[str, str]:
         return {**super().facts(), **vector_facts("entity", self.vectors)}
 
-    def scoring(self, run: Run) -> Callable[[Reading], float]:
+    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         static = static_vectors(self.vectors, run)
         return lambda text: connectivity(foci_of(grid(text), "entity", self.threshold, static), len(text.sentences),
                                          self.weighting, self.average)
@@ -196,7 +196,7 @@ class LexicalChain(FocusMetric):
     variant: Literal["recall", "precision", "f"] = "recall"
     per_chain: bool = False  # divide by the number of chains in the hypothesis
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         grids = {view: grid(text) for view, text in self.readings(requests, run).items()}
         return mean_stats([max((chain_overlap(grids[hyp], grids[ref], self.variant, self.per_chain)
                                 for hyp, ref in request.pairs()), default=np.nan) for request in requests])
@@ -216,7 +216,7 @@ class Freq(CohesionMetric):
     def facts(self) -> Mapping[str, str]:
         return {**super().facts(), **vector_facts(self.focus, self.vectors)}
 
-    def scoring(self, run: Run) -> Callable[[Reading], float]:
+    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         static = static_vectors(self.vectors, run) if self.focus == "entity" else None
         return lambda text: frequency(foci_of(grid(text), self.focus, self.threshold, static), self.over)
 
@@ -235,7 +235,7 @@ class Conn(CohesionMetric):
     def facts(self) -> Mapping[str, str]:
         return {**super().facts(), **vector_facts(self.focus, self.vectors)}
 
-    def scoring(self, run: Run) -> Callable[[Reading], float]:
+    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         static = static_vectors(self.vectors, run) if self.focus == "entity" else None
         return lambda text: connectivity(foci_of(grid(text), self.focus, self.threshold, static), len(text.sentences),
                                          self.weighting, "mean")

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wholetext.taggers.analysis import NOUNS, Analyser, Analysis, Token
-from wholetext.types import Run, View
+from wholetext.types import Excerpt, Runtime
 
 WordsFrom = Literal["tokens", "spaces"]
 CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})  # universal tags of words that carry meaning themselves
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnalysedText:
     """What the discourse metrics need to know of a text, lower-cased; build it by hand where no tagger is wanted."""
 
     words: tuple[str, ...]
@@ -25,7 +25,7 @@ class Reading:
     content: tuple[tuple[str, str], ...] = ()  # (form, lemma) of content words
 
 
-def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: WordsFrom = "tokens") -> Reading:
+def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: WordsFrom = "tokens") -> AnalysedText:
     """The reading of a text given segment by segment; sentences without a word are dropped."""
     words: list[str] = []
     sentences: list[tuple[int, int]] = []
@@ -46,7 +46,7 @@ def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: Word
             words.extend(word.lower() for word in found)
     if words_from == "spaces":
         noun_words = []  # places of tokens, not of these words
-    return Reading(tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content))
+    return AnalysedText(tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content))
 
 
 def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:
@@ -61,8 +61,8 @@ def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, 
 
 
 def readings(
-    views: Iterable[View], analyser: Analyser, run: Run, words_from: WordsFrom = "tokens"
-) -> dict[View, Reading]:
+    views: Iterable[Excerpt], analyser: Analyser, run: Runtime, words_from: WordsFrom = "tokens"
+) -> dict[Excerpt, AnalysedText]:
     """The reading of each distinct view; each distinct segment is analysed once."""
     distinct = list(dict.fromkeys(views))
     segments = list(dict.fromkeys(segment for view in distinct for segment in view.scored))

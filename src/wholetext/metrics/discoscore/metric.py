@@ -19,11 +19,11 @@ from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError
 from wholetext.metrics.cohesion.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
 from wholetext.metrics.cohesion.grids import Grid, Matching, Weighting, grid, mentions
-from wholetext.metrics.cohesion.readings import Reading, WordsFrom
+from wholetext.metrics.cohesion.readings import AnalysedText, WordsFrom
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.metrics.discoscore.sentence_graph import Match, refine, similarity
 from wholetext.metrics.token_metric import english_only
-from wholetext.types import Fit, FloatArray, Request, Run, View, mean_stats
+from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
 _TINY = 1e-30
 _MODEL = "bert-base-uncased"  # what the published package uses
@@ -49,15 +49,15 @@ class EncodedMetric(FocusMetric):
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return (*super().notes(langs), *english_only(self.model, langs[1]))
 
-    def encoder(self, run: Run) -> WordEncoder:
+    def encoder(self, run: Runtime) -> WordEncoder:
         key = ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype)
         return run.resource(key, lambda: WordEncoder(open_encoder(run, self.model, self.revision, self.layers),
                                                      layers=self.layers, too_long=self.too_long))
 
-    def static(self, run: Run) -> StaticVectors | None:
+    def static(self, run: Runtime) -> StaticVectors | None:
         return static_vectors(self.vectors, run) if self.focus == "entity" else None
 
-    def fits(self, requests: Sequence[Request], run: Run) -> list[Fit] | None:
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
         """Tokens of hypothesis and references together; only ``truncate`` loses any."""
         encoder, read = self.encoder(run), self.readings(requests, run, self.words)
         sizes = {view: encoder.fit(Passage(reading.words)) for view, reading in read.items()}
@@ -66,7 +66,7 @@ class EncodedMetric(FocusMetric):
                 for request in requests]
 
 
-def passage(reading: Reading, match: Matching) -> Passage:
+def passage(reading: AnalysedText, match: Matching) -> Passage:
     """What the encoder is asked of a text: all mentions and all sentences, so that both metrics ask for the same."""
     places = {place for found in mentions(reading, match).values() for place in found}
     return Passage(reading.words, tuple(sorted(places)), reading.sentences)
@@ -142,7 +142,7 @@ class DsFocus(EncodedMetric):
             object.__setattr__(self, "higher_is_better", True)
             object.__setattr__(self, "range", (float("-inf"), 0.0))
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         read = self.readings(requests, run, self.words)
         foci = self._encoded(read, run)
         rows = np.full((len(requests), 3), np.nan)
@@ -162,10 +162,10 @@ class DsFocus(EncodedMetric):
         scores = np.concatenate([rows[:, chosen : chosen + 1], rows], axis=1)  # (n, outputs)
         return mean_stats(-scores if self.negate else scores)
 
-    def _encoded(self, read: Mapping[View, Reading], run: Run) -> dict[View, FocusVectors]:
+    def _encoded(self, read: Mapping[Excerpt, AnalysedText], run: Runtime) -> dict[Excerpt, FocusVectors]:
         static = self.static(run)
         passages = [passage(reading, self.focus_match) for reading in read.values()]
-        found: dict[View, FocusVectors] = {}
+        found: dict[Excerpt, FocusVectors] = {}
         vectors = run.map(self.encoder(run), passages)
         for (view, reading), asked, rows in zip(read.items(), passages, vectors, strict=True):
             foci = foci_of(mentions(reading, self.focus_match), self.focus, self.threshold, static)
@@ -196,7 +196,7 @@ class DsSent(EncodedMetric):
     use_graph: bool = True
     one_sentence_refs: Literal["once", "twice"] = "once"  # twice: the published code appends their score two times
 
-    def measure(self, requests: Sequence[Request], run: Run) -> FloatArray:
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         read = self.readings(requests, run, self.words)
         static = self.static(run)
         passages = [passage(reading, "reference") for reading in read.values()]
@@ -218,7 +218,7 @@ class DsSent(EncodedMetric):
             scores[at] = np.mean(known) if known else np.nan
         return mean_stats(scores)
 
-    def _rows(self, reading: Reading, vectors: FloatArray, static: StaticVectors | None) -> FloatArray:
+    def _rows(self, reading: AnalysedText, vectors: FloatArray, static: StaticVectors | None) -> FloatArray:
         kept = int((~np.isnan(vectors).any(axis=1)).sum())  # only the end of a text is ever cut
         foci = foci_of(grid(reading), self.focus, self.threshold, static)
         here = {focus: tuple(i for i in places if i < kept) for focus, places in foci.items()}
