@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import re
 import sys
 import urllib.request
@@ -17,7 +18,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = {"mutants"}  # a tool of its own, which `make test` does not install
-INDEX = "https://pypi.org/simple/{name}/"
+
+
+def index() -> str:
+    """The package index that pip uses here."""
+    from pip._internal.models.index import PyPI
+
+    return os.environ.get("PIP_INDEX_URL", PyPI.simple_url).rstrip("/")
 
 
 def main() -> None:
@@ -90,7 +97,7 @@ def on_index(name: str, version: str) -> list[str]:
     from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
     from packaging.version import InvalidVersion, Version
 
-    with urllib.request.urlopen(INDEX.format(name=name), timeout=60) as answer:
+    with urllib.request.urlopen(f"{index()}/{name}/", timeout=60) as answer:
         page = answer.read().decode("utf-8")
     found = []
     for file, digest in re.findall(r'href="[^"#]*/([^"/#]+)#sha256=([0-9a-f]{64})"', page):

@@ -45,8 +45,8 @@ _HOME = {
     "scoring.results": ("Results", "write_run"),
     "significance.compare": ("Comparison", "compare"),
     "types": (
-        "Backend", "Corpus", "Document", "Fit", "FloatArray", "Judgments", "Metric", "Output", "Request", "Row", "Runtime",
-        "Scores", "Signature", "Excerpt", "mean_stats",
+        "Backend", "Corpus", "Document", "Excerpt", "Fit", "FloatArray", "Judgments", "Metric", "Output", "Request",
+        "Row", "Runtime", "Scores", "Signature", "mean_stats",
     ),
 }
 _WHERE = {name: f"wholetext.{home}" for home, names in _HOME.items() for name in names}

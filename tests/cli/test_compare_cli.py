@@ -46,7 +46,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("drew again")
 
-    for name in ("bootstrap", "randomization_p", "bootstrap_p"):
+    for name in ("bootstrap_scores", "randomization_p", "bootstrap_p"):
         monkeypatch.setattr(f"wholetext.significance.compare.{name}", drawn)
 
 

@@ -20,7 +20,7 @@ from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mea
 
 
 @dataclass(frozen=True)
-class LearnedModel(Metric):
+class Learned(Metric):
     """A regression metric trained here (in the style of Deutsch et al. 2023, §4), on any view.
 
     Its folder says what it reads, what its numbers mean and which way is better. Several references: the mean.
@@ -48,7 +48,7 @@ class LearnedModel(Metric):
         low, high = (output.low, output.high) if output else (None, None)
         return (-np.inf if low is None else low, np.inf if high is None else high)
 
-    def resolve(self, langs: tuple[str, str]) -> LearnedModel:
+    def resolve(self, langs: tuple[str, str]) -> Learned:
         if not self.model:
             raise MetricError("learned names no folder", next="write learned@FOLDER, the folder `wholetext train` made")
         return replace(self, revision=hub.locate(self.model, self.revision).revision)

@@ -5,5 +5,5 @@ from wholetext.meta.contrast.decisions import Decisions, decide, given_scores
 from wholetext.meta.contrast.detect import READERS, read
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Item
 
-__all__ = ["READERS", "Candidate", "ContrastAccuracy", "ContrastComparison", "ContrastSet", "Decisions", "Item", "compare",
-           "decide", "given_scores", "groups", "overall", "read"]
+__all__ = ["READERS", "Candidate", "ContrastAccuracy", "ContrastComparison", "ContrastSet", "Decisions", "Item",
+           "compare", "decide", "given_scores", "groups", "overall", "read"]
