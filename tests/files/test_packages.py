@@ -85,7 +85,7 @@ def pinned() -> dict[str, str]:
 
 
 def test_every_pinned_model_package_has_hashes() -> None:
-    known = json.loads((ROOT / "src" / "wholetext" / packages.HASHES).read_text("utf-8"))
+    known = json.loads((ROOT / "src" / "wholetext" / "files" / packages.HASHES).read_text("utf-8"))
     assert {name: each["version"] for name, each in known.items()} == pinned()
     for each in known.values():
         assert each["files"] and all(len(digest) == 64 for digest in each["files"].values())
