@@ -1,0 +1,102 @@
+"""Comparisons in a run folder: what is read back is what was compared, to the last field; damage is an error."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from build_scores import scores_of
+
+from wholetext.errors import RunError
+from wholetext.significance.compare import Significance
+from wholetext.significance.stored import compared, restored, stored
+
+SIZES = [2, 3, 2, 4, 3, 2]
+HOW = Significance("bootstrap", "doc", 200, 3, 0.1, "b")
+
+
+@pytest.fixture(scope="module")
+def scores() -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    values = {"a": rng.random(16), "b": rng.random(16) * 0.5, "c": np.full(16, np.nan)}
+    values["same as a"] = values["a"].copy()
+    return {name: scores_of(one, SIZES, system=name) for name, one in values.items()}
+
+
+@pytest.fixture
+def kept(scores: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(stored(HOW, [HOW.compare(scores)]), allow_nan=False))
+    return found
+
+
+def run(scores: dict[str, Any], kept: Any) -> Any:
+    return SimpleNamespace(comparison=kept, scores={"toy": scores}, corpus=SimpleNamespace(id="corpus"))
+
+
+def test_what_is_read_back_is_what_was_compared(scores: dict[str, Any], kept: dict[str, Any]) -> None:
+    how, found = restored(run(scores, kept))  # type: ignore[misc]
+    first, again = HOW.compare(scores), found["toy"]
+    assert how == HOW
+    for name in ("metric", "output", "higher_is_better", "baseline", "warnings", "decimals", "main"):
+        assert getattr(again, name) == getattr(first, name) and type(getattr(again, name)) is type(getattr(first, name))
+    assert dict(again.signature) == dict(first.signature)
+    np.testing.assert_array_equal(again.p, first.p)
+    np.testing.assert_array_equal(again.deltas, first.deltas)
+    for one, other in zip(again.standings, first.standings, strict=True):
+        assert repr(one) == repr(other)  # NaN is NaN, None is None, numbers are the same to the last digit
+    assert math.isnan(again["c"].score) and again["c"].rank is None
+    against = again["same as a"].power
+    assert against is not None and {one.verdict for one in again.standings} >= {"baseline", "open"}
+
+
+def test_infinity_survives(scores: dict[str, Any]) -> None:
+    how = Significance(baseline="a", draws=50)
+    kept = json.loads(json.dumps(stored(how, [how.compare(scores)]), allow_nan=False))
+    power = restored(run(scores, kept))[1]["toy"]["same as a"].power  # type: ignore[index]
+    assert power is not None and math.isinf(power.needed)
+
+
+def test_nothing_kept_is_nothing_restored(scores: dict[str, Any]) -> None:
+    assert restored(run(scores, {})) is None
+    how, found = compared(run(scores, {}))
+    assert how == Significance() and found["toy"].baseline in ("a", "same as a")
+
+
+def test_other_settings_are_drawn_anew(scores: dict[str, Any], kept: dict[str, Any]) -> None:
+    assert compared(run(scores, kept))[0] == compared(run(scores, kept), HOW)[0] == HOW
+    how, found = compared(run(scores, kept), Significance(baseline="a", draws=50))
+    assert how.baseline == found["toy"].baseline == "a"
+
+
+def test_damage_is_an_error(scores: dict[str, Any], kept: dict[str, Any]) -> None:
+    outcome = kept["outcomes"][0]
+    places = [(kept, key) for key in kept] + [(outcome, key) for key in outcome]
+    places += [(outcome["standings"][0], key) for key in outcome["standings"][0]]
+    for owner, key in places:
+        value = owner.pop(key)
+        with pytest.raises(RunError, match="stored comparison is damaged") as caught:
+            restored(run(scores, copy.deepcopy(kept)))
+        assert caught.value.where == "corpus" and caught.value.next == "score again"
+        owner[key] = value
+    outcome["standings"][0]["verdict"] = "perhaps"
+    with pytest.raises(RunError, match="no verdict 'perhaps'"):
+        restored(run(scores, kept))
+
+
+def test_other_systems_are_an_error(scores: dict[str, Any], kept: dict[str, Any]) -> None:
+    fewer = {name: one for name, one in scores.items() if name != "b"}
+    with pytest.raises(RunError, match="other systems under toy"):
+        restored(run(fewer, kept))
+
+
+@pytest.mark.parametrize(("how", "systems", "draws"), [
+    (Significance(), 3, 1000), (Significance(draws=70), 3, 1000), (Significance("bootstrap"), 3, 1000),
+    (Significance("bootstrap", draws=70), 3, 70), (Significance("bootstrap", alpha=0.01), 10, 4500),
+])  # fmt: skip
+def test_corpora_drawn_for_intervals(how: Significance, systems: int, draws: int) -> None:
+    assert how.resamples(systems) == draws
