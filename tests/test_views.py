@@ -218,3 +218,8 @@ def test_token_budgets_count_each_segment_with_all_its_sides() -> None:
     with pytest.raises(SpecError, match="no model") as caught:
         Slide(tokens=7).cut(doc, hyp, SIDES)
     assert caught.value.next == "use slide(size=…) instead"
+
+
+def test_a_paragraph_has_a_segment_at_least() -> None:
+    with pytest.raises(SpecError, match=r"paragraph\(size=0\) must be at least 1"):
+        Paragraph(size=0)

@@ -226,3 +226,20 @@ def test_corpus_metrics_are_recomputed_not_averaged():
     assert found["a"].score == pytest.approx(Chrf().reduce(stats[0].sum(axis=0))[0])
     assert abs(found["a"].interval.mean - found["a"].score) < found["a"].interval.half_width / 2
     assert found["b"].verdict == "worse"
+
+
+def test_as_many_draws_as_are_needed_are_enough() -> None:
+    rng = np.random.default_rng(3)
+    scores = {f"s{i}": scores_of(rng.random(8), [2] * 4, system=f"s{i}") for i in range(4)}
+    needed = 120  # six pairs at 0.05
+    assert not any("too few for" in note for note in compare(scores, draws=needed).warnings)
+    assert any(f"give at least {needed}" in note for note in compare(scores, draws=needed - 1).warnings)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_power_is_at_the_level_that_the_correction_leaves(alpha: float) -> None:
+    rng = np.random.default_rng(4)
+    scores = {f"s{i}": scores_of(rng.random(8), [2] * 4, system=f"s{i}") for i in range(3)}
+    levels = [one.power.alpha for one in compare(scores, alpha=alpha, draws=60).standings if one.power]
+    assert len(levels) == 2 and all(alpha / 3 - 1e-12 <= level <= alpha + 1e-12 for level in levels)
+    assert min(levels) < alpha

@@ -95,3 +95,20 @@ def test_what_cannot_be_resampled_says_so() -> None:
         bootstrap_agreement(gold, metrics, Measure("spearman", "item"), Resample())
     with pytest.raises(ValueError, match="no bootstrap"):
         bootstrap_systems(gold, metrics, Measure("spearman"), Resample())
+
+
+@pytest.mark.parametrize(("unit", "systems", "items"), [
+    ("documents", False, True), ("systems", True, False), ("both", True, True)])
+def test_each_unit_is_drawn_where_it_should_be(unit: str, systems: bool, items: bool) -> None:
+    by_system, by_item = Resample(unit, np.array([0, 0, 1, 1, 2, 2]), 40).weights(5, 6)  # type: ignore[arg-type]
+    assert by_system.shape == (40, 5) and by_item.shape == (40, 6)
+    assert bool((by_system != 1).any()) is systems and bool((by_item != 1).any()) is items
+    assert (by_system.sum(axis=1) == 5).all()
+    assert (by_item[:, ::2] == by_item[:, 1::2]).all()  # documents are drawn whole
+
+
+def test_bounds_leave_half_of_the_rest_on_each_side() -> None:
+    low, high = Bootstrapped(np.arange(101.0)[:, None]).interval(0.9)
+    assert (low[0], high[0]) == pytest.approx((5.0, 95.0))
+    low, high = Bootstrapped(np.arange(1001.0)[:, None]).interval()
+    assert (low[0], high[0]) == pytest.approx((25.0, 975.0))
