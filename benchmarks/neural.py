@@ -167,9 +167,9 @@ def joined(corpus: Corpus, output: Output, context: int = 2) -> list[dict[str, s
 # ---------------------------------------------------------------- the comparison
 
 
-def ours(corpus: Corpus, outputs: list[Output], spec: str, dtype: str = "fp32") -> Timed:
+def ours(corpus: Corpus, outputs: list[Output], spec: str) -> Timed:
     """Score with wholetext, without its cache; the model is loaded before the clock starts, as the original's is."""
-    options = Options(cache=False, dtype=dtype, device="cpu", batch_tokens=BUDGET)
+    options = Options(cache=False, device="cpu", batch_tokens=BUDGET)
     first = Corpus(corpus.id, corpus.langs, corpus.docs[:1])
     evaluate(first, outputs[:1], [spec], options)
     return timed(lambda: evaluate(corpus, outputs, [spec], options))
@@ -221,16 +221,15 @@ def compare_comet(python: str, threads: int, data: tuple[Corpus, list[Output]], 
     corpus, outputs = data
     model = random_comet(folder, norm)
     spec = f"context(prev=2):comet@{model}"
-    exact, rounded, one, theirs = list[Timed](), list[Timed](), list[Timed](), list[dict[str, Any]]()
+    exact, one, theirs = list[Timed](), list[Timed](), list[dict[str, Any]]()
     half = (len(outputs) + 1) // 2
     for part in (outputs[:half], outputs[half:], []):
-        rounded.append(ours(corpus, outputs, spec, "int8"))
         exact.append(ours(corpus, outputs, spec))
         one.append(ours(corpus, outputs[:1], spec))
         work = {"tool": "comet", "model": str(model), "threads": threads,
                 "systems": [joined(corpus, output) for output in part]}  # fmt: skip
         theirs += original(python, work, folder) if part else []
-    ten, small, alone = mean("fp32", exact), mean("int8", rounded), mean("one system", one)
+    ten, alone = mean("fp32", exact), mean("one system", one)
     wanted = np.array([each["scores"] for each in theirs])
     report(f"Doc-COMET, {len(outputs)} systems, fp32", ten, theirs, 4.0)
     print(f"    against unbabel-comet 2.2.7: {deviation(rows(ten.result), wanted)}; spread {wanted.std():.2f}")
@@ -238,8 +237,6 @@ def compare_comet(python: str, threads: int, data: tuple[Corpus, list[Output]], 
     print(f"    {gflop / ten.wall:.1f} useful GFLOP/s ({gflop / ten.cpu:.1f} per CPU second), padding {padding:.1%}, "
           f"{repeated:.2f} × fewer tokens because equal texts are read once")
     report("Doc-COMET, one system, fp32", alone, theirs[:1], 1.25)
-    report(f"Doc-COMET, {len(outputs)} systems, int8", small, theirs, 8.0)
-    print(f"    int8 against fp32, random weights: {deviation(rows(small.result), rows(ten.result))}")
 
 
 def compare_bertscore(python: str, threads: int, data: tuple[Corpus, list[Output]], folder: Path) -> None:
@@ -255,10 +252,6 @@ def compare_bertscore(python: str, threads: int, data: tuple[Corpus, list[Output
     report(f"BERTScore on MiniLM, {len(outputs)} bert-score calls", mine, theirs["calls"], 3.0)
     print(f"    against bert-score 0.3.13: {deviation(rows(mine.result), wanted)}")
     report("    the same, bert-score's model kept loaded", mine, theirs["kept"], 1.0)
-    for metric in ("bertscore", "sbert"):
-        exact, rounded = (rows(ours(corpus, outputs, f"context(prev=2):{metric}@{model}", dtype).result)
-                          for dtype in ("fp32", "int8"))  # fmt: skip
-        print(f"    int8 against fp32, doc-{metric} on real MiniLM: {deviation(rounded, exact)}", flush=True)
 
 
 def main() -> None:

@@ -98,7 +98,7 @@ def in_python(case: Case) -> list[str]:
     loaded = read("aligned.jsonl" if "aligned.jsonl" in case.files else lines, langs=case.langs or None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        options = wt.Options(dtype=next((word for word in given if word in ("int8", "bf16")), "fp32"))
+        options = wt.Options(dtype="bf16" if "bf16" in given else "fp32")
         results = wt.evaluate(loaded.corpus, loaded.outputs, specs, options)
     own = [note for by_system in results.scores.values() for one in by_system.values() for note in one.notes]
     said = [str(one.message) for one in caught if issubclass(one.category, wt.WholetextWarning)]

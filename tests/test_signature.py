@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,16 @@ def test_runs_of_the_first_version_open_and_give_the_same_numbers(capsys: pytest
         main(["compare", str(folder)])
     out = " ".join(capsys.readouterr().out.split())
     assert "text that fills no window is not scored; partial=include scores it (3 of 19 segments)" in out
+
+
+def test_runs_of_the_first_version_in_int8_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """0.1.0 could score in int8, and named it in signatures."""
+    folder = shutil.copytree(Path(__file__).parent / "oracle" / "run-0.1.0", tmp_path / "run")
+    head = json.loads((folder / "run.json").read_text("utf-8"))
+    for one in head["metrics"]:
+        one["signatures"] = [{**signature, "dtype": "int8"} for signature in one["signatures"]]
+    (folder / "run.json").write_text(json.dumps(head), "utf-8")
+    assert {one.signature["dtype"] for one in wt.open_run(folder)["chrf"].values()} == {"int8"}
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", str(folder), "--signatures"])
+    assert "dtype:int8" in capsys.readouterr().out

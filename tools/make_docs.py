@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 CATALOGUE = ROOT / "src" / "wholetext" / "metrics" / "catalogue.json"
@@ -32,11 +33,16 @@ def _section(title: str, command: object) -> list[str]:
         option = param.param_type_name == "option"
         names = ", ".join(param.opts) if option else param.name.upper()
         choices = getattr(param.type, "choices", None)
-        kind = " \\| ".join(map(str, choices)) if choices else param.type.name
+        kind = " \\| ".join(map(str, choices or _kind(param).split("|")))
         default = "" if param.default in (None, False, (), []) or callable(param.default) else f"`{param.default}`"
         if names != "--help":
             rows.append(f"| `{names}` | {kind} | {default} | {getattr(param, 'help', '') or ''} |")
     return [*lines, "| option | takes | default | |", "|---|---|---|---|", *rows, ""] if rows else lines
+
+
+def _kind(param: Any) -> str:
+    """What an option takes, in a word."""
+    return str(param.metavar or param.type.name) if param.param_type_name == "option" else str(param.type.name)
 
 
 def metric_catalogue() -> str:

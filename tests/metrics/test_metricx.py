@@ -93,7 +93,7 @@ def test_full_vocabulary_with_tied_weights(golden: Path, published: Any, texts: 
         np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "int8"])
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 def test_tied_weights_are_seen_in_every_precision(dtype: str, golden: Path) -> None:
     at = Checkpoint(str(golden / "models/tiny-mt5-fullvocab"), "", Precision("cpu", dtype), "eager")
     _, factor = Regressor(at, "tiny-mt5", 512).output_row()
@@ -147,14 +147,13 @@ def test_odd_text_is_read(model: str) -> None:
     assert np.isfinite(found.at("row")).all()
 
 
-@pytest.mark.parametrize("dtype, near", [("bf16", 2.0), ("int8", 3.0)])
-def test_other_precisions(dtype: str, near: float, texts: Any, model: str) -> None:
+def test_other_precisions(texts: Any, model: str) -> None:
     prompt = Prompt((f"source: {texts['en-de']['src'][0]} candidate: {texts['en-de']['hyp'][0]}",))
     exact, rough = (
-        Regressor(Checkpoint(model, "", Precision("cpu", kind), "eager"), "auto", 512) for kind in ("fp32", dtype)
+        Regressor(Checkpoint(model, "", Precision("cpu", kind), "eager"), "auto", 512) for kind in ("fp32", "bf16")
     )
     one, two = exact.run([prompt])[0], rough.run([prompt])[0]
-    assert 0 < abs(one - two) < near
+    assert 0 < abs(one - two) < 2.0
 
 
 def test_the_contract_of_metrics(oracle: Path) -> None:

@@ -189,20 +189,16 @@ def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(encoder.Encoder, "hidden", greedy)
     np.testing.assert_allclose(metric.measure(asked, Engine()), wanted, atol=1e-6)
-    assert sorted(encoder.DTYPES) == ["bf16", "fp16", "fp32", "int8"]
+    assert sorted(encoder.DTYPES) == ["bf16", "fp16", "fp32"]
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [("bf16", 0.1), ("int8", 0.2)])
-def test_other_numbers_are_near_and_named(dtype: str, tolerance: float, tiny: Path) -> None:
+def test_other_numbers_are_near_and_named(tiny: Path) -> None:
     corpus, outputs = small()
     for metric in (f"sbert@{BERT}", f"bertscore(layer=4)@{BERT}"):
         exact = evaluate(corpus, outputs, [metric], NO_CACHE)
-        rough = evaluate(corpus, outputs, [metric], Options(cache=False, device="cpu", dtype=dtype))
-        assert 0 < np.abs(rows(exact) - rows(rough)).max() < tolerance
-        assert next(iter(rough.scores.values()))["one"].signature["dtype"] == dtype
-        assert any("int8" in text for text in rough.warnings) == (dtype == "int8")
-    with pytest.raises(ModelError, match=r"CPU only|no device cuda"):
-        evaluate(corpus, outputs, [f"sbert@{BERT}"], Options(cache=False, device="cuda", dtype="int8"))
+        rough = evaluate(corpus, outputs, [metric], Options(cache=False, device="cpu", dtype="bf16"))
+        assert 0 < np.abs(rows(exact) - rows(rough)).max() < 0.1
+        assert next(iter(rough.scores.values()))["one"].signature["dtype"] == "bf16"
     with pytest.raises(InputError, match="no precision"):
         Options(cache=False, dtype="fp8")
 

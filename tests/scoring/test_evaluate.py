@@ -12,6 +12,7 @@ import pytest
 
 import wholetext as wt
 from wholetext import registry
+from wholetext.cli.main import main
 from wholetext.errors import AlignmentError, InputError, MetricError, RunError, SpecError
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind, salt_of
@@ -56,6 +57,18 @@ def test_a_reference_for_some_documents_only_is_called_that() -> None:
 def test_options_are_checked(wrong: dict[str, str]) -> None:
     with pytest.raises(InputError):
         wt.Options(**wrong)  # type: ignore[arg-type]
+
+
+def test_int8_is_refused_with_the_reason_and_the_alternatives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match=r"(?s)int8 was removed in 0\.2.*as fast as fp32.*bf16.*fp32"):
+        wt.Options(dtype="int8")
+    (tmp_path / "a.txt").write_text("one\n")
+    for dtype, said in (("int8", "int8 was removed in 0.2"), ("fp12", "dtype is one of fp32, bf16, fp16")):
+        with pytest.raises(SystemExit, match="2"):
+            main(["score", "-t", str(tmp_path / "a.txt"), "-r", str(tmp_path / "a.txt"), "--dtype", dtype])
+        assert said in capsys.readouterr().err
 
 
 def test_the_cache_may_be_named_by_a_string(tmp_path: Path) -> None:

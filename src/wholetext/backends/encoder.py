@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import int8, low_precision
+from wholetext.backends import low_precision
 from wholetext.backends.hub.locate import Located, guarded, loading, locate
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.parallel import side_by_side
@@ -17,7 +17,7 @@ from wholetext.backends.tokenizer import FILES, Tokenizer, read_config
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import OutOfMemory, Runtime
 
-DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "int8": "float32"}
+DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
 STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
 
@@ -136,8 +136,7 @@ class Encoder:
     def _prepare(self, model: Any) -> Any:
         torch = torch_module()
         model = cut_above(model, self.top)
-        model = model.eval().to(device=self.device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
-        return int8.quantised(model) if self.precision.dtype == "int8" else model
+        return model.eval().to(device=self.device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
 
 
 def cut_above(model: Any, top: int | None) -> Any:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import int8, low_precision
+from wholetext.backends import low_precision
 from wholetext.backends.encoder import DTYPES, Precision, pick_device, quiet, torch_module
 from wholetext.backends.hub.locate import SAFE, Located, guarded, loading, locate
 from wholetext.backends.tokenizer import read_config
@@ -50,8 +50,7 @@ class Checkpoint:
         dtype = self.precision.dtype
         low_precision.check(dtype, self.device)
         options = {} if self.attention is None else {"attn_implementation": self.attention}
-        model = load_weights(locate(self.model, self.revision).path, dtype, **options).eval().to(self.device)
-        return int8.quantised(model) if dtype == "int8" else model
+        return load_weights(locate(self.model, self.revision).path, dtype, **options).eval().to(self.device)
 
 
 def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | None = None) -> Checkpoint:

@@ -1,4 +1,4 @@
-"""bf16, fp16 and int8 on a CPU: tried in a child process before they are used, because they can end the process.
+"""bf16 and fp16 on a CPU: tried in a child process before they are used, because they can end the process.
 
 A virtual machine may announce instructions (AMX) that it does not let programs use. torch's oneDNN believes it and the
 process ends with SIGILL, which no program can catch. So a small forward pass runs in a child first; if the child dies,
@@ -23,7 +23,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import int8
 from wholetext.errors import ModelError, WholetextError
 from wholetext.files.cache import default_path
 from wholetext.files.storage import write_file
@@ -32,8 +31,7 @@ from wholetext.types import Runtime
 ISA = "ONEDNN_MAX_CPU_ISA"
 LIMITS = ("AVX512_CORE_BF16", "AVX512_CORE", "AVX2")  # from most instructions to fewest
 SECONDS = 180.0  # a trial takes 2 s; the rest is for busy machines
-_VARIABLES = (ISA, "DNNL_MAX_CPU_ISA", "ONEDNN_DEFAULT_FPMATH_MODE", "ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS",
-              "CC")  # fmt: skip
+_VARIABLES = (ISA, "DNNL_MAX_CPU_ISA", "ONEDNN_DEFAULT_FPMATH_MODE", "ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS")
 _outcomes: dict[str, Outcome] = {}
 _notes: list[str] = []
 
@@ -49,10 +47,9 @@ class Outcome:
 
 
 def warn(run: Runtime, device: Callable[[str], str]) -> None:
-    """Try the precision of a run, if it is not fp32, and say what it means for scores. ``device`` resolves "auto"."""
+    """Try the precision of a run, if it is not fp32, and pass on the notes of the trial. ``device`` resolves "auto"."""
     if run.dtype == "fp32":
         return
-    int8.warn(run)
     check(run.dtype, device(run.device))
     for note in _notes:
         run.warn(note)
@@ -60,7 +57,6 @@ def warn(run: Runtime, device: Callable[[str], str]) -> None:
 
 def check(dtype: str, device: str) -> None:
     """An error where a precision cannot be used on a device; said before weights are loaded."""
-    int8.refuse_elsewhere(dtype, device)
     if dtype == "fp32" or device != "cpu":
         return
     outcome = tried(dtype)
@@ -106,7 +102,6 @@ def forward(dtype: str) -> None:
     with torch.inference_mode():
         model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.GELU(), torch.nn.Linear(512, 256),
                                     torch.nn.LayerNorm(256)).to(kind)  # fmt: skip
-        model = int8.quantised(model) if dtype == "int8" else model
         found = [model(torch.ones(rows, 256, dtype=kind)) for rows in (1, 7, 64, 300)]
         heads = torch.ones(2, 4, 600, 64, dtype=kind)
         mask = torch.ones(2, 1, 1, 600, dtype=torch.bool)

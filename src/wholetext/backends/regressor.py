@@ -79,11 +79,9 @@ class Regressor:
         """(d,) the reserved word's row of the output layer, and the factor that tied embeddings ask for."""
         model = self.checkpoint.weights
         layer, inputs = model.get_output_embeddings(), model.get_input_embeddings().weight
-        rounded = callable(layer.weight)  # layers in int8 hand out their weights by a call
-        table, home = (layer.weight(), layer.home) if rounded else (layer.weight, layer.weight.data_ptr())
         # what the weights are, not what the configuration says: transformers 5 reports every mT5 as tied
-        tied = home == inputs.data_ptr()
-        return table[self.index], float(model.config.d_model) ** -0.5 if tied else 1.0
+        tied = layer.weight.data_ptr() == inputs.data_ptr()
+        return layer.weight[self.index], float(model.config.d_model) ** -0.5 if tied else 1.0
 
     @property
     def index(self) -> int:

@@ -44,7 +44,7 @@ Seed = Annotated[
 Alpha = Annotated[float, typer.Option("--alpha", help="Level of significance.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
-Dtype = Annotated[Literal["fp32", "bf16", "fp16", "int8"], typer.Option("--dtype", help="Precision of models.")]
+Dtype = Annotated[str, typer.Option("--dtype", metavar="fp32|bf16|fp16", help="Precision of models.")]
 BatchTokens = Annotated[int, typer.Option("--batch-tokens", min=1, help="Tokens a model sees at a time.")]
 Overflow = Annotated[Literal["warn", "error"], typer.Option("--overflow", help="What to do when text is too long.")]
 NoFlags = Annotated[bool, typer.Option("--no-flags", help="Do not look for suspicious input or degenerate output.")]
