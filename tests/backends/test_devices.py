@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.backends.encoder import pick_device
+from wholetext.backends.device import pick_device
 from wholetext.errors import ModelError
 
 torch = pytest.importorskip("torch")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.backends.encoder import Precision
+from wholetext.backends.device import Precision
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.backends.seq2seq import Pair, Seq2Seq, language_code
 from wholetext.errors import ModelError

@@ -187,7 +187,7 @@ def test_the_last_layer_is_read_where_it_counts_and_scores_stay(
 
 def test_layers_above_the_last_that_counts_are_never_computed(request: pytest.FixtureRequest, tiny: Path) -> None:
     from wholetext.backends.comet.model import CometModel, locate_comet
-    from wholetext.backends.encoder import Precision
+    from wholetext.backends.device import Precision
 
     model = CometModel(locate_comet(folder("comet-reg-sparse", tiny, request), ""), Precision("cpu"))
     layers = model.encoder.model.encoder.layer

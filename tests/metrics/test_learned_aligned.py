@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from neural_texts import ORACLE, cut, texts
 
-from wholetext.backends.encoder import Precision
+from wholetext.backends.device import Precision
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.aligned import PER_LAYER, Aligned
 from wholetext.backends.learned.config import Config

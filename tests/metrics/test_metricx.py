@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wholetext.backends.encoder import Precision
+from wholetext.backends.device import Precision
 from wholetext.backends.loading import Checkpoint
 from wholetext.backends.prompts import narrowed
 from wholetext.backends.regressor import Prompt, Regressor

@@ -175,21 +175,21 @@ def test_models_that_read_one_token_say_what_context_means(tiny: Path, golden: P
 
 
 def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.backends import encoder
+    from wholetext.backends import device, encoder
 
     metric, asked = Sbert(BERT).resolve(("en", "de")), cut(TEXTS["en-de"])[:6]
     wanted = metric.measure(asked, Engine())
     real = encoder.Encoder.hidden
 
     def greedy(self: Any, sequences: Any, **more: Any) -> Any:
-        with encoder.memory():
+        with device.memory():
             if len(sequences) > 2:
                 raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
         return real(self, sequences, **more)
 
     monkeypatch.setattr(encoder.Encoder, "hidden", greedy)
     np.testing.assert_allclose(metric.measure(asked, Engine()), wanted, atol=1e-6)
-    assert sorted(encoder.DTYPES) == ["bf16", "fp16", "fp32"]
+    assert sorted(device.DTYPES) == ["bf16", "fp16", "fp32"]
 
 
 def test_other_numbers_are_near_and_named(tiny: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.encoder import Encoder, memory, torch_module
+from wholetext.backends.device import memory, torch_module
+from wholetext.backends.encoder import Encoder
 from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Layout
 from wholetext.backends.tokenizer import TokenizedText, read_table

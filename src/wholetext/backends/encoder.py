@@ -4,52 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wholetext.backends import low_precision
+from wholetext.backends.device import DTYPES, Precision, memory, pick_device, torch_module
 from wholetext.backends.hub.locate import Located, guarded, loading, locate
 from wholetext.backends.layout import Ids, pad
+from wholetext.backends.loading import reading, refuse_gaps, refuse_larger
 from wholetext.backends.parallel import side_by_side
 from wholetext.backends.stack import can_stack, states
 from wholetext.backends.tokenizer import FILES, Tokenizer, read_config
-from wholetext.errors import MissingExtra, ModelError
-from wholetext.types import OutOfMemory, Runtime
+from wholetext.errors import ModelError
+from wholetext.types import Runtime
 
-DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
 STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
-
-
-@dataclass(frozen=True)
-class Precision:
-    """Where a model runs and in which numbers."""
-
-    device: str = "auto"
-    dtype: str = "fp32"
-
-
-def torch_module() -> Any:
-    """torch, or how to get it."""
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtra("torch", "models") from None
-    return torch
-
-
-def pick_device(wanted: str) -> str:
-    """``auto`` becomes cuda, mps or cpu, whichever is there first; an error where the one asked for is not there."""
-    torch = torch_module()
-    cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    there = [*(["cuda"] if cuda else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
-    if wanted == "auto":
-        return there[0]
-    kind, _, number = wanted.partition(":")
-    if kind not in there or not (number or "0").isdecimal() or int(number[:9] or 0) >= max(1, cuda):
-        raise ModelError(f"there is no device {wanted} here", next=f"torch sees {', '.join(there)}: use --device auto")
-    return wanted
 
 
 def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None) -> Encoder:
@@ -149,8 +119,6 @@ def cut_above(model: Any, top: int | None) -> Any:
 
 def load_pretrained(folder: Path) -> Any:
     """A transformers encoder (of an encoder-decoder its first half); every weight must come from its files."""
-    from wholetext.backends.loading import reading, refuse_gaps, refuse_larger
-
     read_config(folder)
     with reading(folder) as transformers:
         refuse_larger(transformers, "AutoModel", folder)
@@ -160,41 +128,3 @@ def load_pretrained(folder: Path) -> Any:
     unread = "pooler."  # a layer that encoders have for other tasks and that nothing here reads
     refuse_gaps(folder, {**facts, "missing_keys": [key for key in facts["missing_keys"] if unread not in key]})
     return found.get_encoder() if getattr(found.config, "is_encoder_decoder", False) else found
-
-
-@contextlib.contextmanager
-def memory() -> Iterator[None]:
-    """Turn every way torch says that memory ran out into OutOfMemory."""
-    try:
-        yield
-    except MemoryError as fault:
-        raise OutOfMemory(str(fault)) from fault
-    except RuntimeError as fault:
-        text = str(fault).lower()
-        if "out of memory" in text or "can't allocate memory" in text or "not enough memory" in text:
-            raise OutOfMemory(str(fault)) from fault
-        raise _cannot_run(fault) from fault
-    except (IndexError, ValueError, TypeError, AttributeError, KeyError) as fault:
-        raise _cannot_run(fault) from fault
-
-
-def _cannot_run(fault: Exception) -> ModelError:
-    return ModelError(f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
-                      next="its configuration, vocabulary and weights may not belong together: check it with "
-                      "`wholetext models verify`, or fetch it again")
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """No progress bars and load reports from transformers while a model loads; its settings are put back."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.device import memory, torch_module
 from wholetext.backends.hub.locate import Located, beside, guarded, locate
 from wholetext.backends.layout import Ids, pad
 from wholetext.backends.loading import Checkpoint, load_tokenizer

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.device import memory, torch_module
 from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, assemble, lay_out, pad, together
 from wholetext.backends.loading import Checkpoint, load_tokenizer

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.encoder import Encoder, memory, torch_module
+from wholetext.backends.device import memory, torch_module
+from wholetext.backends.encoder import Encoder
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.types import Excerpt, Fit
 

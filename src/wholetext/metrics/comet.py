@@ -12,7 +12,7 @@ from wholetext.backends import low_precision
 from wholetext.backends.comet.cross_encoder import CrossEncoder, Prediction
 from wholetext.backends.comet.model import FIRST_TOKEN, CometModel, Hparams, locate_comet, locate_encoder, read_hparams
 from wholetext.backends.comet.vectors import GroupedVectors, RegressionHead, SentenceVectors
-from wholetext.backends.encoder import Precision, pick_device
+from wholetext.backends.device import Precision, pick_device
 from wholetext.backends.hub.locate import identity
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import TokenizedText

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from wholetext.backends.device import pick_device
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong
 from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
@@ -116,8 +117,6 @@ def sides_of(metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, eng
 
     probe = metric.fits([], engine)
     if probe is not None and engine.device != "auto":  # refused also where every score is in the cache
-        from wholetext.backends.encoder import pick_device
-
         pick_device(engine.device)
     return Sides(
         langs=corpus.langs,

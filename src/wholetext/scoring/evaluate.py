@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.backends.device import DTYPES, pick_device
 from wholetext.errors import InputError, MetricError, WholetextWarning
 from wholetext.files.cache import Cache, damage_notes
 from wholetext.flags import degenerate
@@ -40,7 +41,6 @@ from wholetext.views import Context, Span
 
 Progress = Callable[[str, int, int], None]  # spec, segments done, segments in all
 Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
-DTYPES = ("fp32", "bf16", "fp16")
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,6 @@ def environment(engine: Engine) -> dict[str, str]:
     used = [name for name in ("numpy", "sacrebleu", "torch", "transformers", "spacy") if name in sys.modules]
     found = {"python": python_version()} | {name: version(name) for name in used}
     if "torch" in used:  # nobody loads it to score from the cache
-        from wholetext.backends.encoder import pick_device
-
         found["device"] = pick_device("auto") if engine.device == "auto" else engine.device
     return found
 

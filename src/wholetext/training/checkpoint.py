@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.encoder import torch_module
+from wholetext.backends.device import torch_module
 from wholetext.backends.learned.fields import plain
 from wholetext.backends.learned.folder import MODEL
 from wholetext.backends.learned.weights import Array, WeightsFile, write_weights

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from wholetext.backends.encoder import Precision, torch_module
+from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.hub.locate import Located, locate
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import Config, HeadShape

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wholetext.backends.encoder import torch_module
+from wholetext.backends.device import torch_module
 from wholetext.backends.learned.config import Config
 from wholetext.backends.learned.folder import write_folder
 from wholetext.backends.learned.model import open_learned, scaled

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.encoder import torch_module
+from wholetext.backends.device import torch_module
 from wholetext.backends.learned.config import Scale
 from wholetext.errors import ModelError
 from wholetext.training.checkpoint import Checkpoints, Progressed

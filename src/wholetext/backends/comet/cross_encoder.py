@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wholetext.backends.comet.model import CometModel
 from wholetext.backends.comet.vectors import SentenceVectors
-from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.device import memory, torch_module
 from wholetext.backends.layout import Ids, Layout, Parts, assemble, fit_in
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.types import Excerpt, Fit, FloatArray, Request

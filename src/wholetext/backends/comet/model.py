@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.comet.checkpoint import read_checkpoint
-from wholetext.backends.encoder import Encoder, Precision, cut_above, torch_module
+from wholetext.backends.device import Precision, torch_module
+from wholetext.backends.encoder import Encoder, cut_above
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.loading import reading
 from wholetext.backends.tokenizer import FILES, Tokenizer

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.comet.model import FIRST_TOKEN, CometModel
-from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.device import memory, torch_module
 from wholetext.backends.layout import Layout, together
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import MetricError, ModelError

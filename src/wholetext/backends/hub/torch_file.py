@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.encoder import torch_module
+from wholetext.backends.device import torch_module
 from wholetext.backends.hub.pickled import AGAIN, BYTES, Stored, Unpickler
 from wholetext.errors import ModelError
 

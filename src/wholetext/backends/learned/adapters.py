@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from wholetext.backends.encoder import torch_module
+from wholetext.backends.device import torch_module
 from wholetext.backends.learned.config import Adapter
 from wholetext.backends.learned.weights import Array, WeightsFile
 from wholetext.errors import ModelError, did_you_mean

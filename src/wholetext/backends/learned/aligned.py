@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.device import memory, torch_module
 from wholetext.backends.layout import Layout, together
 from wholetext.backends.learned.body import Body, Pooling
 from wholetext.backends.learned.fields import Origin, fill

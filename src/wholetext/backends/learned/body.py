@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from wholetext.backends.encoder import Encoder, cut_above, load_pretrained, open_encoder, torch_module
+from wholetext.backends.device import torch_module
+from wholetext.backends.encoder import Encoder, cut_above, load_pretrained, open_encoder
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.layout import Ids
 from wholetext.backends.learned.adapters import adapt

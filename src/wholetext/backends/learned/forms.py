@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from wholetext.backends.encoder import Precision
+from wholetext.backends.device import Precision
 from wholetext.backends.hub.locate import Located
 from wholetext.backends.learned.config import Config, HeadShape, read_config
 from wholetext.backends.learned.fields import Origin, fill

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.encoder import torch_module
+from wholetext.backends.device import torch_module
 from wholetext.backends.learned.config import Activation, HeadShape
 from wholetext.backends.learned.weights import Array
 from wholetext.types import FloatArray

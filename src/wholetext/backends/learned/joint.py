@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.encoder import memory, torch_module
+from wholetext.backends.device import memory, torch_module
 from wholetext.backends.layout import Ids, Parts, assemble, fit_in
 from wholetext.backends.learned.body import Body, Pooling, average
 from wholetext.backends.learned.fields import Origin, fill

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.backends import low_precision
-from wholetext.backends.encoder import Precision, pick_device
+from wholetext.backends.device import Precision, pick_device
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned import adapters
 from wholetext.backends.learned.config import WEIGHTS, Config, Scale
