@@ -1,4 +1,4 @@
-"""Neural metrics against the original tools: the same scores, how much sooner. `make bench-neural` runs it.
+"""Neural metrics against the original tools: the same scores, how much faster. `make bench-neural` runs it.
 
 Builds an environment of its own for unbabel-comet and bert-score, a COMET model of XLM-R-base size with random
 weights, and scores 10 systems × 60 segments of wmt21.news.mqm with 2 sentences of context. Every ratio is of two

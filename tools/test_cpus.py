@@ -49,7 +49,7 @@ VARIANTS = (
 
 
 def flags() -> frozenset[str] | None:
-    """What this processor says it can do; None where nobody says."""
+    """What this processor says it can do; None if unknown."""
     cpuinfo = Path("/proc/cpuinfo")
     found = re.search(r"^flags\s*:(.*)$", cpuinfo.read_text("utf-8"), re.M) if cpuinfo.exists() else None
     return frozenset(found[1].split()) if found else None

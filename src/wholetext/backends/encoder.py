@@ -44,7 +44,7 @@ class Encoder:
             raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
         self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
         self.exact = False  # for whoever reads single tokens, where no average evens the rounding out
-        self.least = 0  # tokens to which short sequences are filled up: tiny matrices are multiplied in another way
+        self.min_padded_length = 0  # in tokens: very small matrices take another kernel, which rounds differently
         self._build = build or (lambda: load_pretrained(located.path))
         self._model: Any = None
         self._stacks = False
@@ -80,10 +80,10 @@ class Encoder:
         torch = torch_module()
         model, device = self.model, self.device
         with torch.enable_grad() if learning else torch.inference_mode(), memory(), self._attention():
-            ids = torch.tensor(pad(sequences, self.tokenizer.pad, self.least), device=device)  # (batch, tokens)
+            ids = torch.tensor(pad(sequences, self.tokenizer.pad, self.min_padded_length), device=device)
             lengths = torch.tensor([len(ids) for ids in sequences], device=device)
             mask = torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]  # (batch, tokens)
-            kinds = None if types is None else torch.tensor(pad(types, 1, self.least), device=device)
+            kinds = None if types is None else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
             if self._stacks and not learning:
                 return states(model, ids, mask, kinds, last), mask
             more = {} if kinds is None else {"token_type_ids": kinds}

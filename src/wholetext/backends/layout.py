@@ -137,7 +137,7 @@ def together(fits: Iterable[Fit]) -> Fit:
                sum(fit.lost_context for fit in found), sum(fit.lost_focus for fit in found))
 
 
-def pad(sequences: Sequence[Ids], filler: int, least: int = 0) -> list[list[int]]:
-    """Sequences filled up on the right to the longest, or to ``least``."""
-    longest = max(least, *map(len, sequences))
+def pad(sequences: Sequence[Ids], filler: int, min_length: int = 0) -> list[list[int]]:
+    """Sequences padded on the right to the longest, or to ``min_length`` if that is longer."""
+    longest = max(min_length, *map(len, sequences))
     return [[*ids, *[filler] * (longest - len(ids))] for ids in sequences]

@@ -1,4 +1,4 @@
-"""Batches side by side: on a CPU, several at a time with few threads each end sooner than one at a time with all."""
+"""Parallel batches: on a CPU, several batches with few threads each are faster than one batch with all threads."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def side_by_side(torch: Any, work: Callable[[Any], Any], batches: Sequence[Any])
     pool = ThreadPoolExecutor(lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,))
     try:
         yield from pool.map(work, batches)
-    finally:  # a failed batch, or a reader that stops: nothing that waits is begun
+    finally:  # a failed batch, or a consumer that stops: queued batches are cancelled
         pool.shutdown(cancel_futures=True)
         torch.set_num_threads(threads)  # threads begun later take over the number set last

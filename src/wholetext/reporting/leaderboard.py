@@ -80,7 +80,7 @@ def _holm_all(p: FloatArray) -> FloatArray:
 
 
 def _differences(scores: Sequence[float] | FloatArray) -> FloatArray:
-    """(systems, systems) [baseline, system] → the system's score less the baseline's."""
+    """(systems, systems) [baseline, system] → the system's score minus the baseline's."""
     values = np.asarray(scores)
     return np.asarray(values[None, :] - values[:, None])
 

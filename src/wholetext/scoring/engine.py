@@ -67,7 +67,7 @@ class Engine:
         missing = [x for x in distinct if x not in done]
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
-        with closing(run_all(backend, groups)) as found:  # batches that wait are given up where one is not taken
+        with closing(run_all(backend, groups)) as found:  # queued batches are cancelled on an error
             for outputs, chosen in zip(found, groups):
                 self._keep(backend, chosen, outputs)
                 done.update(zip(chosen, outputs))

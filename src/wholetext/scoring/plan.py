@@ -35,7 +35,7 @@ class Plan:
     rows: int
     distinct: int
     segments: int
-    dropped: int  # segments of one system that no row covers
+    dropped: int  # segments of one system that are not scored
     tokens: int | None  # tokens of all distinct requests; None where no model reads them
     lost_context: int  # distinct requests
     lost_focus: int

@@ -79,7 +79,7 @@ class Cell:
 
     @property
     def dropped(self) -> float:
-        """Share of segments in no row."""
+        """Share of segments that are not scored."""
         return _mean([1.0 - float(s.rows.covered.mean()) for s in self.scores.values()])
 
     @property

@@ -59,7 +59,7 @@ class SystemResult:
     system: str
     score: float
     interval: Interval
-    delta: float  # this score less the baseline's, whichever direction is better
+    delta: float  # this score minus the baseline's, whichever direction is better
     delta_interval: Interval
     p: float  # against the baseline, uncorrected; NaN for the baseline itself
     p_holm: float  # corrected for every comparison that was made
@@ -248,7 +248,7 @@ def _standings(
 
 
 def interval_table(samples: FloatArray) -> FloatArray:
-    """(systems, systems, 2) [baseline, system] → interval of system less baseline."""
+    """(systems, systems, 2) [baseline, system] → interval of system minus baseline."""
     bounds = [[interval(other - base) for other in samples] for base in samples]
     return np.array([[(bound.low, bound.high) for bound in row] for row in bounds])
 

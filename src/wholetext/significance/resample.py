@@ -78,7 +78,7 @@ def interval(samples: FloatArray) -> Interval:
 def bootstrap_p(samples: FloatArray, observed: FloatArray, pairs: Pairs, *, centred: bool = False) -> FloatArray:
     """(pairs,) paired bootstrap p-values from ``bootstrap`` samples and the (systems,) observed scores.
 
-    Default, as in sacreBLEU and Moses: |Δ*| less its mean against |Δ|. Folding the differences before they are centred
+    Default, as in sacreBLEU and Moses: |Δ*| minus its mean against |Δ|. Folding the differences before they are centred
     makes it reject at about twice its level (docs/significance.md has the figures). ``centred`` folds them after:
     |Δ* - mean Δ*| against |Δ|, the two-sided test of Efron & Tibshirani (1993, ch. 16).
     """

@@ -1,4 +1,4 @@
-"""What learns: a head over features that stay as they are, or a head together with its base model."""
+"""Trainable models: a head over frozen features, or a head together with its base model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Learner(Protocol):
     form: Form
 
     def groups(self) -> list[tuple[dict[str, Any], float]]:
-        """Parameters by name, and the step size of each group."""
+        """Parameters by name, and the learning rate of each group."""
         ...
 
     def predict(self, chosen: IntArray) -> Any:
@@ -75,16 +75,16 @@ def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
     """The learner of a recipe, its new parameters drawn from torch's generator."""
     base = locate(recipe.base, recipe.revision)
     kind = form_class(recipe.form)
-    says = bool(getattr(kind, "says_the_number", False))
+    direct = bool(getattr(kind, "predicts_directly", False))
     config = Config(
         recipe.form, _name(base), base.revision, recipe.reads, dict(recipe.settings), recipe.adapter,
-        None if says else recipe.head, targets=material.train.targets, joiner=recipe.joiner,
+        None if direct else recipe.head, targets=material.train.targets, joiner=recipe.joiner,
     )  # fmt: skip
     check(config, "recipe")
     engine = material.engine
     form = kind(Opening(config, base, WeightsFile(None), Precision(engine.device, engine.dtype), engine))
     if recipe.adapter.kind == "frozen":
-        if says:
+        if direct:
             raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves nothing to train",
                              next="use adapter.kind = \"lora\" or \"full\"")
         return _Frozen(recipe, material, config, form, tell)
@@ -149,7 +149,7 @@ class _Whole:
         form.module.train()
 
     def groups(self) -> list[tuple[dict[str, Any], float]]:
-        found = [(self.base, self.recipe.step_size)]
+        found = [(self.base, self.recipe.learning_rate)]
         if self.head is not None:
             named = {f"{PREFIX}{name}": p for name, p in self.head.named_parameters()}
             found.append((named, self.recipe.head_rate))

@@ -16,7 +16,7 @@ from wholetext.meta.paragraphs import Raters
 from wholetext.training.sampling import Fill, Sampling
 from wholetext.views import Joiner
 
-# step size of the base model by adapter, where the recipe gives none
+# learning rate of the base model by adapter, where the recipe gives none
 RATES: Mapping[str, float] = {"frozen": 0.0, "lora": 5e-4, "full": 3e-5}
 
 
@@ -64,10 +64,10 @@ class Recipe:
 
     epochs: int = 3
     batch: int = 32  # examples per step
-    rate: float = 0.0  # step size of the base model; 0: 5e-4 for lora, 3e-5 for full
+    rate: float = 0.0  # learning rate of the base model; 0: 5e-4 for lora, 3e-5 for full
     head_rate: float = 1e-3
     decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
-    warmup: float = 0.1  # share of the steps with a rising step size; it falls to 0 at the end
+    warmup: float = 0.1  # share of the steps in which the learning rate rises; it then decays to 0
     within: float = 0.0  # weight of errors within an item against those of items' means; 0: plain squared error
     anchor: float = 0.0  # spreads of the form's untrained score that are added to the human scores, which are noisy
     rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1; the rest is the squared error
@@ -108,7 +108,7 @@ class Recipe:
                 raise InputError(f"recipe: {what}", next=step)
 
     @property
-    def step_size(self) -> float:
+    def learning_rate(self) -> float:
         return self.rate or RATES[self.adapter.kind]
 
 

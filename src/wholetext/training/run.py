@@ -114,7 +114,7 @@ class TrainingRun:
         self.session.tell(Moment("training", at.step, self.total, pace, left, at.loss / at.losses))
 
     def rate(self, step: int) -> float:
-        """The share of the step size: rising during the warm-up, then falling to 0."""
+        """The factor of the learning rate: linear warm-up, then decay to 0."""
         rising = self.recipe.warmup * self.total
         return min(1.0, (step + 1) / rising) if step < rising else (self.total - step) / max(1.0, self.total - rising)
 

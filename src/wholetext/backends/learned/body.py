@@ -45,7 +45,7 @@ class Body:
             self.encoder = Encoder(base, self.tokenizer, opening.precision, lambda: shared.model, top)
         else:
             self.encoder = Encoder(base, self.tokenizer, opening.precision, lambda: _build(opening, top), top)
-        self.encoder.exact, self.encoder.least = True, 32  # standardised features magnify what rounding leaves
+        self.encoder.exact, self.encoder.min_padded_length = True, 32  # standardising magnifies rounding errors
         trained = None if adapter.kind == "frozen" else opening.weights.path
         self.id = f"{base.id}/{opening.precision.dtype}/{adapter}/{trained}/{self.layers}/{pooling}"
 

@@ -93,7 +93,7 @@ def check(config: Config, where: str) -> None:
     """An error where a configuration's settings are not its form's."""
     kind = form_class(config.form, where)
     fill(kind.Settings, config.settings, Origin(where, ModelError), "settings.")
-    if (config.head is None) != bool(getattr(kind, "says_the_number", False)):
+    if (config.head is None) != bool(getattr(kind, "predicts_directly", False)):
         raise ModelError(f"a metric of the form {config.form} has {'no' if config.head else 'a'} head", where=where)
     if config.head is not None and min((*config.head.hidden, 1)) < 1:
         raise ModelError(f"head.hidden is {list(config.head.hidden)}", where=where, next="sizes are at least 1")
@@ -107,4 +107,4 @@ def checked_config(folder: Path) -> Config:
 
 
 def default_head(form: str) -> HeadShape | None:
-    return None if getattr(form_class(form), "says_the_number", False) else HeadShape()
+    return None if getattr(form_class(form), "predicts_directly", False) else HeadShape()

@@ -42,7 +42,7 @@ class T5:
     """One decoder step, one reserved word: its score is the one feature, and the prediction."""
 
     Settings = Settings
-    says_the_number = True
+    predicts_directly = True
     width = 1
 
     def __init__(self, opening: Opening) -> None:

@@ -25,16 +25,17 @@ def train(
     base: Annotated[str | None, typer.Option("--base", help="Base model: short name, folder or hub name.")] = None,
     form: Annotated[str | None, typer.Option("--form", help="How texts are read: joint, separate, t5 …")] = None,
     adapter: Annotated[
-        Literal["frozen", "lora", "full"] | None, typer.Option("--adapter", help="What learns of the base model.")
+        Literal["frozen", "lora", "full"] | None,
+        typer.Option("--adapter", help="Which parameters of the base model are trained."),
     ] = None,
     sampling: Annotated[
         Literal["sentence", "uniform", "stratified"] | None,
         typer.Option("--sampling", help="Which lengths an epoch sees: k = 1, all, or equally many of each."),
     ] = None,
     k: Annotated[str | None, typer.Option("--k", help="Lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Times round the data at most.")] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")] = None,
     batch: Annotated[int | None, typer.Option("--batch", min=1, help="Examples per step.")] = None,
-    rate: Annotated[float | None, typer.Option("--rate", help="Step size of the base model.")] = None,
+    rate: Annotated[float | None, typer.Option("--rate", help="Learning rate of the base model.")] = None,
     rank: Annotated[float | None, typer.Option("--rank", help="Weight of the ranking loss, 0 … 1.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Any other setting: adapter.rank=16 (repeatable).")

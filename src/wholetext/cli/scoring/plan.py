@@ -41,8 +41,9 @@ def plan(
         return
     for one in plans:
         print(one.spec)
+        left_out = f"{one.dropped} of {one.segments} segments are not scored"
         print(f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, {one.distinct} distinct requests, "
-              f"{one.dropped} of {one.segments} segments in no row")
+              f"{left_out if one.dropped else 'every segment is scored'}")
         if one.tokens is not None:
             print(f"  {one.tokens} tokens; {one.lost_context} rows would lose context, {one.lost_focus} scored text")
         for row in one.shown:

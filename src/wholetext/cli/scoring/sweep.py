@@ -147,7 +147,7 @@ def _table(found: Sweep, head: list[str], notes: list[str]) -> None:
     corpus = found.results.corpus
     console.print(Text(
         f"\n{len(corpus)} documents, {sum(map(len, corpus.docs))} segments, {'-'.join(corpus.langs)}. dropped: "
-        "segments in no row; context cut, text cut: rows that lost context or scored text to the model's limit.",
+        "segments not scored; context cut, text cut: rows that lost context or scored text to the model's limit.",
         style="dim"))
     footer(notes, console)
 

@@ -179,7 +179,7 @@ def _header(names: Sequence[str], where: str) -> tuple[_Header, list[str]]:
         if role is None:
             unused.append(name or "(no name)")
         elif role in header:
-            raise InputError(f"columns {names[header[role]]!r} and {name!r} hold the same", where=where,
+            raise InputError(f"columns {names[header[role]]!r} and {name!r} map to one field", where=where,
                              next="rename or remove one of them")
         else:
             header[role] = i

@@ -47,7 +47,7 @@ def pearson_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
 
 
 def _centred(values: FloatArray, known: BoolArray, count: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Known values less their row mean (0 elsewhere), and which rows are constant."""
+    """Known values minus their row mean (0 elsewhere), and which rows are constant."""
     low = np.where(known, values, np.inf).min(axis=-1, initial=np.inf)
     high = np.where(known, values, -np.inf).max(axis=-1, initial=-np.inf)
     total = np.where(known, values, 0.0).sum(axis=-1)

@@ -50,7 +50,7 @@ class Comparisons:
     """All pairs i < j of metrics, in the order given: p that metric i agrees better than j, and what was drawn."""
 
     p: FloatArray  # (metrics, metrics); p[j, i] is the p of the opposite direction; NaN on the diagonal
-    delta: FloatArray  # (metrics, metrics) observed difference, i less j
+    delta: FloatArray  # (metrics, metrics) observed difference, i − j
     used: IntArray  # (metrics, metrics) draws
     null: FloatArray  # (draws, pairs) drawn differences in the order of numpy's triu_indices; NaN after an early stop
 

@@ -1,11 +1,12 @@
-"""Statistics of *hybrid* metrics: two metrics with scores exchanged, for all draws and pairs of metrics at once.
+"""Statistics of permuted metrics: two metrics with scores exchanged, for all draws and pairs of metrics at once.
 
 A permutation test recomputes both correlations after random exchanges. Written out, the sums behind Pearson's r are
 linear in the 0/1 exchange mask and the pair counts behind Kendall's tau are quadratic in it, so all draws become matrix
 products, and the products of single metrics serve every pair of metrics they belong to. No loop runs over draws.
 
-Every class here answers ``differences(swaps, pairs)``: the statistic of the first hybrid less that of the second. Rows
-are (rows, n) as in ``correlation``; ``swaps`` is (draws, rows, n), True where the two metrics exchange their scores.
+Every class here answers ``differences(swaps, pairs)``: the statistic of the first permuted metric minus that of
+the second. Rows are (rows, n) as in ``correlation``; ``swaps`` is (draws, rows, n), True where the two metrics
+exchange their scores.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ ctxpro itself looks for the expected form in a system's output and has no wrong 
 the reference, the expected form is replaced by each other form that the set expects for the same source word and the
 same case (``NOM.MASC.SING`` and ``NOM.FEM.SING``). Sets of verbs (auxiliary: *I did* → *je savais*) have no such small
 paradigm: there the expected verb is replaced by up to three other verbs that the set expects for the same source
-verb, those whose endings resemble it most. This construction is ours.
+verb, those whose endings resemble it most. This construction is our own.
 """
 
 from __future__ import annotations

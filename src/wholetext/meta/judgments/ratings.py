@@ -54,7 +54,7 @@ class Ratings:
             return np.asarray(total / count)
 
     def standardised(self, ddof: int = 1) -> Ratings:
-        """Each rater's scores less their mean, over their standard deviation (0 where that is 0), as WMT does for DA.
+        """Each rater's scores minus their mean, over their standard deviation (0 where that is 0), as WMT does for DA.
         """
         count = np.bincount(self.rater, minlength=len(self.raters))
         mean = np.bincount(self.rater, self.score, len(self.raters)) / np.maximum(count, 1)

@@ -36,7 +36,7 @@ def corpus_segments(folder: str | Path, langs: str | None) -> tuple[Segment, ...
 
 
 def find_ratings(folder: str | Path, langs: str | None, gold: str) -> Source:
-    """The ratings behind human scores of this name: by rater where a file says who rated, else as if one person had."""
+    """The ratings behind human scores of this name: by rater where a file has rater ids, else as one rater's."""
     lp = evalset.language_pair(folder, langs)
     base = Path(folder) / "human-scores"
     segments = corpus_segments(folder, lp)

@@ -32,7 +32,7 @@ class Blonde(Metric):
     """
 
     name = "blonde"
-    summary = "tense, pronouns, entities, discourse markers and n-grams, against a reference (English; others are ours)"
+    summary = "tense, pronouns, entities, discourse markers and n-grams, against a reference (not English: own tables)"
     view = "whole"
     outputs = ("f1", "precision", "recall")
     factors: ClassVar[tuple[str, ...]] = (*DISCOURSE, *NGRAMS)

@@ -9,7 +9,7 @@ async function drawCompare() {
   if (a === b) return el("div", {}, pair, el("p", { class: "note" }, "Choose two different systems."));
   const table = await load(`metric${state.metric}`),
     metric = head.metrics[state.metric];
-  const note = `${names[0]} less ${names[1]}. Each line has its own scale; right of the middle speaks for ${names[0]}.`;
+  const note = `${names[0]} − ${names[1]}. Each line has its own scale; right of the middle favours ${names[0]}.`;
   return el(
     "div",
     {},

@@ -4,7 +4,7 @@ const FIRST = 40,
   MORE = 120; // segments drawn at once, and each time the end comes into sight
 let current = null; // {block, rows, body, drawn, total, columns, leaders}
 
-/** Scores by segment: the mean over the rows that cover it; "g3" is metric 3 (with context) less the same without. */
+/** Scores by segment: the mean over the rows that cover it; "g3" is metric 3 (with context) minus the same without. */
 function segmentScores(block, key, system) {
   if (String(key).startsWith("g")) {
     const index = +String(key).slice(1),
