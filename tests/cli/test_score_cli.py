@@ -301,9 +301,9 @@ def test_an_interrupted_run_says_how_to_go_on(
 
     monkeypatch.setattr("wholetext.scoring.engine.Engine.measure", interrupted)
     code, _, err = call(capsys, *arguments(files))
-    assert code == 130 and "finished rows are kept" in err
+    assert code == 130 and "finished rows are cached" in err
     code, _, err = call(capsys, *arguments(files, "--no-cache"))
-    assert code == 130 and "nothing is kept" in err and "rows are kept" not in err
+    assert code == 130 and "nothing was cached" in err and "rows are cached" not in err
     monkeypatch.setattr("wholetext.cli.about.list.catalogue", interrupted)
     assert call(capsys, "list")[2] == "interrupted\n"
 

@@ -33,9 +33,9 @@ def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize("words, wanted", [
     (["nowhere", "-l", "de-en"], "there is no EvalSet 'nowhere'"),
     (["none.toml"], "it cannot be read"),
-    (["none.toml", "-l", "de-en"], "the recipe says which langs"),
-    (["none.toml", "more"], "a recipe names its data itself"),
-    (["x", "--set", "epochs"], "'epochs' is no setting"),
+    (["none.toml", "-l", "de-en"], "langs cannot be combined with a recipe file"),
+    (["none.toml", "more"], "a recipe file cannot be combined with EvalSets"),
+    (["x", "--set", "epochs"], "invalid setting 'epochs'"),
     (["x", "--form", "jiont"], "did you mean joint"),
     (["x", "--k", "0"], "invalid paragraph lengths"),
 ])  # fmt: skip

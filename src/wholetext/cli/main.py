@@ -1,4 +1,4 @@
-"""The `wholetext` command: the table of verbs, and the one place where errors become messages and exit codes."""
+"""The `wholetext` command: the table of verbs; errors are turned into messages and exit codes here."""
 
 from __future__ import annotations
 
@@ -78,16 +78,16 @@ def build() -> typer.Typer:
 
 
 def _kept(argv: list[str]) -> str:
-    """What an interrupted command leaves behind: scored rows are in the cache, if there is one."""
+    """What is kept of an interrupted command: rows that were scored are in the cache, if it is used."""
     if not argv or argv[0] not in SCORING:
         return ""
     if "--no-cache" in argv:
-        return ": nothing is kept, because of --no-cache"
-    return ": finished rows are kept, run the same command to go on"
+        return ": nothing was cached (--no-cache)"
+    return ": finished rows are cached; run the same command again to resume"
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Entry point: run, and turn every error into a message on stderr (exit code 2; 1 for a fault of our own)."""
+    """Entry point: run, and turn every error into a message on stderr (exit code 2; 1 for an internal error)."""
     from wholetext.cli.options import spread
 
     for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,4 @@
-"""The options by which verbs are given texts, and how those become a corpus and outputs."""
+"""Input options shared by the verbs, and how they are read into a corpus and outputs."""
 
 from __future__ import annotations
 
@@ -14,32 +14,36 @@ from wholetext.errors import InputError
 if TYPE_CHECKING:
     from wholetext.io import Loaded
 
-Input = Annotated[str | None, typer.Argument(help="One JSONL, TSV or WMT XML file, or an EvalSet folder (with -l).")]
-Sources = Annotated[str | None, typer.Option("-s", "--sources", help="Source text, one segment per line.")]
+Input = Annotated[str | None, typer.Argument(help="JSONL, TSV or WMT XML file, or EvalSet folder (with -l).")]
+Sources = Annotated[str | None, typer.Option("-s", "--sources", help="Source file, one segment per line.")]
 Translations = Annotated[
     list[str] | None,
-    typer.Option("-t", "--translations", help="Outputs, one file per system (name=FILE names it); also for INPUT."),
+    typer.Option("-t", "--translations", help="System outputs, one file per system (FILE or NAME=FILE)."),
 ]
-References = Annotated[list[str] | None, typer.Option("-r", "--references", help="References, one file each.")]
-Docs = Annotated[str | None, typer.Option("-d", "--docs", help="Document id of each line.")]
+References = Annotated[list[str] | None, typer.Option("-r", "--references", help="Reference files.")]
+Docs = Annotated[str | None, typer.Option("-d", "--docs", help="File with one document id per line.")]
 Langs = Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. de-en.")]
-TestSet = Annotated[str | None, typer.Option("--test-set", help="A sacrebleu test set for source and references.")]
+TestSet = Annotated[
+    str | None, typer.Option("--test-set", help="sacreBLEU test set to take source and references from.")
+]
 Reader = Annotated[
-    str | None, typer.Option("--reader", help="Force the input format: lines, jsonl, tsv, xml, evalset.")
+    str | None, typer.Option("--reader", help="Input format (default: detected): lines, jsonl, tsv, xml, evalset.")
 ]
-Systems = Annotated[list[str] | None, typer.Option("--system", help="Only these systems (repeatable).")]
-RefNames = Annotated[list[str] | None, typer.Option("--ref", help="Only these references, by name (repeatable).")]
+Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
+RefNames = Annotated[
+    list[str] | None, typer.Option("--ref", help="Restrict to these references, by name (repeatable).")
+]
 Metrics = Annotated[
-    list[str], typer.Option("-m", "--metric", help="What to measure: [view:]metric[@model] (repeatable).")
+    list[str], typer.Option("-m", "--metric", help="Metric to compute: [view:]metric[@model] (repeatable).")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Short for -f json.")]
-TableOrJson = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="How to print.")]
+Json = Annotated[bool, typer.Option("--json", help="Same as -f json.")]
+TableOrJson = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="Output format.")]
 
 SPREAD = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
 
 
 def spread(argv: list[str]) -> list[str]:
-    """``-t a b`` → ``-t a -t b``: options that take files take as many as follow."""
+    """``-t a b`` → ``-t a -t b``: options that take files accept several values."""
     out: list[str] = []
     current = ""
     for word, following in zip(argv, [*argv[1:], "--"]):
@@ -59,7 +63,7 @@ def spread(argv: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which of what was read is wanted: a language pair, systems and references by name, and how to read it."""
+    """What to select from the input: language pair, systems, references; and the input format."""
 
     langs: str | None = None
     systems: list[str] | None = None
@@ -71,7 +75,7 @@ def load(
     input: str | None, files: tuple[str | None, list[str] | None, list[str] | None, str | None],
     chosen: Chosen, test_set: str | None = None,
 ) -> Loaded:
-    """Read what the options name: one file or folder or a test set (with further outputs, -t), or parallel files."""
+    """Read the input: one file, folder or test set (more outputs by -t), or parallel files."""
     from wholetext.io import LineFiles, read
 
     sources, translations, references, docs = files
@@ -97,6 +101,6 @@ def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
 
 
 def warn(notes: tuple[str, ...] | list[str]) -> None:
-    """Say something that the user should know, on stderr."""
+    """Print warnings to stderr."""
     for note in notes:
         print(f"warning: {printable(note)}", file=sys.stderr)

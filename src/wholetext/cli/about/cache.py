@@ -1,4 +1,4 @@
-"""`wholetext cache info|clear`: what is kept between runs, and how to be rid of it."""
+"""`wholetext cache info|clear`: what is cached, and how to delete it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import typer
 
 from wholetext.cli import options as inputs
 
-app = typer.Typer(help="See or clear what is kept between runs.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Show or clear the cache of scores.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command()
 def info(format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> None:
-    """Say where the cache lies, how large it is, and what it holds."""
+    """Show the location, size and contents of the cache."""
     import json
 
     from wholetext.files.cache import Cache
@@ -35,9 +35,11 @@ def info(format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> No
 
 @app.command()
 def clear(
-    kind: Annotated[str | None, typer.Argument(help="Only this kind, e.g. rows:bleu. Everything by default.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="Kind of entries to delete, e.g. rows:bleu (default: all).")
+    ] = None,
 ) -> None:
-    """Drop what the cache holds; scores are simply computed again."""
+    """Delete cached scores; they are computed again when needed."""
     from wholetext.errors import CacheError, did_you_mean
     from wholetext.files.cache import Cache
 

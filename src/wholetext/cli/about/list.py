@@ -11,7 +11,7 @@ from wholetext.cli import options as inputs
 
 
 def list(
-    no_ref: Annotated[bool, typer.Option("--no-ref", help="Only metrics that need no reference.")] = False,
+    no_ref: Annotated[bool, typer.Option("--no-ref", help="List only reference-free metrics.")] = False,
     format: inputs.TableOrJson = "table",
     json_: inputs.Json = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`wholetext models list|show|fetch|verify`: which models metrics use, under which licence, and where they lie."""
+"""`wholetext models list|show|fetch|verify`: the models of metrics, their licences, and where they are stored."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from wholetext.backends.hub.catalogue import Entry
     from wholetext.backends.hub.locate import Located
 
-app = typer.Typer(help="See, fetch and check the models metrics use.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="List, download and verify models.", no_args_is_help=True, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(help="A hub name, a folder, or a metric that uses one model (kiwi, prism …).")]
-Revision = Annotated[str, typer.Option("--revision", help="A branch, tag or commit of the hub; its newest by default.")]
+Name = Annotated[
+    str, typer.Argument(help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …).")
+]
+Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit (default: the latest).")]
 
 
 @app.command("list")
 def list_(format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> None:
-    """List the models metrics use by default: licence, size, access, and whether they are here."""
+    """List the default models of metrics: licence, size, access, and whether they are downloaded."""
     import json
 
     from wholetext.backends.hub.catalogue import CATALOGUE, present
@@ -34,12 +36,12 @@ def list_(format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> N
     for one, at in rows:
         here = at.revision[:12] if at else "no (gated)" if one.gated else "no"
         print(f"{one.name:<{width}} {one.gigabytes:>5.2f}  {one.licence:<16} {here:<13} {', '.join(one.used_by)}")
-    print("\n`wholetext models fetch NAME` brings one; gated ones ask you to accept their terms on the hub first.")
+    print("\n`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.")
 
 
 @app.command()
 def show(name: Name, revision: Revision = "", format: inputs.TableOrJson = "table", json_: inputs.Json = False) -> None:
-    """Say what is known of a model: licence, size, revision, where it lies."""
+    """Show a model's licence, size, revision and path."""
     import json
 
     from wholetext.backends.hub.catalogue import companions, entry, named, present
@@ -49,9 +51,9 @@ def show(name: Name, revision: Revision = "", format: inputs.TableOrJson = "tabl
     if json_ or format == "json":
         print(json.dumps(facts(known, at, model), indent=1))
         return
-    told = facts(known, at, model)
+    known_facts = facts(known, at, model)
     for key in ("name", "about", "used_by", "licence", "gated", "gigabytes", "revision", "path"):
-        value = told[key]
+        value = known_facts[key]
         if value not in (None, "", [], False):
             text = ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
             print(f"{key.replace('_', ' '):<10} {text}")
@@ -64,7 +66,7 @@ def show(name: Name, revision: Revision = "", format: inputs.TableOrJson = "tabl
 
 @app.command()
 def fetch(name: Name, revision: Revision = "") -> None:
-    """Bring a model, and the tokenizer it is used with, from the hub to this machine."""
+    """Download a model and its tokenizer from the Hugging Face Hub."""
     from wholetext.backends.hub.catalogue import entry, licence, named, size
     from wholetext.backends.hub.catalogue import fetch as bring
 
@@ -80,7 +82,7 @@ def fetch(name: Name, revision: Revision = "") -> None:
 def verify(
     name: Name, revision: Revision = "", format: inputs.TableOrJson = "table", json_: inputs.Json = False
 ) -> None:
-    """Check a model's files without running them: complete, unchanged since the hub, safe to load."""
+    """Verify a model's files without loading them: complete, unchanged, safe."""
     import dataclasses
     import json
 
@@ -91,7 +93,7 @@ def verify(
     model = named(name)
     at = present(model, revision)
     if at is None:
-        raise ModelError(f"model {model!r} is not whole on this machine", next=f"wholetext models fetch {model}")
+        raise ModelError(f"model {model!r} is incomplete or not downloaded", next=f"wholetext models fetch {model}")
     found = look(at.path)
     if json_ or format == "json":
         print(json.dumps([dataclasses.asdict(one) for one in found], indent=1))

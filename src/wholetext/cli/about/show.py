@@ -1,4 +1,4 @@
-"""`wholetext show NAME`: one metric or view with all it can be told."""
+"""`wholetext show NAME`: one metric or view with its parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wholetext.spec import Value
 
 
-def show(name: Annotated[str, typer.Argument(help="A metric, view, alias or whole spec string.")]) -> None:
+def show(name: Annotated[str, typer.Argument(help="Metric, view, alias or full spec string.")]) -> None:
     """Explain a metric, a view or a spec string."""
     from wholetext.registry import ALIASES, arguments, parameters, scorer
     from wholetext.spec import Call

@@ -1,4 +1,4 @@
-"""`wholetext contrast`: how often a reference-free metric prefers the translation that is right in its context."""
+"""`wholetext contrast`: accuracy of reference-free metrics on contrastive test sets."""
 
 from __future__ import annotations
 
@@ -16,15 +16,26 @@ from wholetext.cli.scoring.score import BatchTokens, Device, Dtype, NoCache
 if TYPE_CHECKING:
     from wholetext.meta.contrast import ContrastAccuracy, ContrastComparison, Decisions
 
-Set = Annotated[str, typer.Argument(metavar="FILE", help="A set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.")]
-Which = Annotated[list[str] | None, typer.Option("-m", "--metric", help="A reference-free metric (repeatable).")]
-Given = Annotated[list[str] | None, typer.Option("--scores", help="name=FILE of scores made elsewhere (repeatable).")]
-Minimize = Annotated[bool, typer.Option("--minimize", help="In --scores files, lower is better.")]
-DocumentsAt = Annotated[Path | None, typer.Option("--documents", help="Line-aligned documents that hold the context.")]
-ContextSize = Annotated[int, typer.Option("--context", min=0, help="Sentences of context to take from --documents.")]
-ReaderName = Annotated[str, typer.Option("--reader", help="auto, jsonl, contrapro, ctxpro, discevalmt or voita.")]
+Set = Annotated[
+    str, typer.Argument(metavar="FILE", help="Contrastive set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.")
+]
+Which = Annotated[
+    list[str] | None, typer.Option("-m", "--metric", help="Reference-free metric to evaluate (repeatable).")
+]
+Given = Annotated[list[str] | None, typer.Option("--scores", help="Precomputed scores, NAME=FILE (repeatable).")]
+Minimize = Annotated[bool, typer.Option("--minimize", help="Lower is better in --scores files.")]
+DocumentsAt = Annotated[
+    Path | None, typer.Option("--documents", help="Line-aligned documents with the context (folder or TSV).")
+]
+ContextSize = Annotated[
+    int, typer.Option("--context", min=0, help="Number of context sentences to take from --documents.")
+]
+ReaderName = Annotated[
+    str, typer.Option("--reader", help="Input format: auto, jsonl, contrapro, ctxpro, discevalmt or voita.")
+]
 SplitBy = Annotated[
-    Literal["distance", "flag"], typer.Option("--split", help="What tells intra from inter: distance 0, or the flag.")
+    Literal["distance", "flag"],
+    typer.Option("--split", help="Define intra-sentential by distance 0 or by the item's flag."),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Write contrast.json into this folder.")]
 
@@ -47,7 +58,7 @@ def contrast(
     dtype: Dtype = "fp32",
     batch_tokens: BatchTokens = 1024,
 ) -> None:
-    """Accuracy of metrics on a contrastive set, by group, with intervals; McNemar's test between metrics."""
+    """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
     from wholetext.errors import InputError
     from wholetext.files.output_folder import check
     from wholetext.io.assembly import pair

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from wholetext.meta.features import Discriminativeness
 
 Which = Annotated[
-    list[str] | None, typer.Option("-m", "--metric", help="A feature of single texts: freq, conn, rc, lc (repeatable).")
+    list[str] | None,
+    typer.Option("-m", "--metric", help="Discourse feature of one text: freq, conn, rc, lc (repeatable)."),
 ]
-Format = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="How to print.")]
+Format = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="Output format.")]
 
 
 def features(
@@ -35,7 +36,7 @@ def features(
     format: Format = "table",
     json_: inputs.Json = False,
 ) -> None:
-    """Compare discourse features of outputs and references, document by document."""
+    """Compare discourse features of outputs and references for each document."""
     from wholetext.meta.features import FEATURES, discriminativeness
 
     chosen = inputs.Chosen(langs, system, ref, reader)

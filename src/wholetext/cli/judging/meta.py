@@ -23,66 +23,73 @@ if TYPE_CHECKING:
 Langs = Annotated[list[str] | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable).")]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("-m", "--metric", help="A stored metric by name, or what to measure: [view:]metric[@model]."),
+    typer.Option("-m", "--metric", help="Name of a stored metric, or metric to compute: [view:]metric[@model]."),
 ]
 Files = Annotated[
     list[Path] | None,
-    typer.Option("--scores", help="Score files from elsewhere: a file NAME-REF.LEVEL.score or a folder (repeatable)."),
+    typer.Option("--scores", help="Precomputed scores: a file NAME-REF.LEVEL.score or a folder (repeatable)."),
 ]
 Primary = Annotated[
     bool | None,
-    typer.Option("--primary/--no-primary", help="Of stored metrics, only primary submissions (--tasks: the default)."),
+    typer.Option("--primary/--no-primary", help="Only primary submissions of stored metrics (default with --tasks)."),
 ]
-Gold = Annotated[str | None, typer.Option("--gold", help="Human scores by name (MQM where there is MQM).")]
+Gold = Annotated[str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")]
 Refs = Annotated[
-    list[str] | None, typer.Option("--ref", help="References of the metrics, repeatable (the set's standard one).")
+    list[str] | None,
+    typer.Option("--ref", help="Reference used by the metrics (default: the standard one; repeatable)."),
 ]
 Human = Annotated[
     bool | None,
-    typer.Option("--human/--no-human", help="Judge human translations as systems too (--tasks: as the year did)."),
+    typer.Option("--human/--no-human", help="Include human translations as systems (--tasks: as in that year)."),
 ]
-Outliers = Annotated[bool, typer.Option("--outliers", help="Keep the systems that WMT leaves out.")]
-Domains = Annotated[list[str] | None, typer.Option("--domain", help="Only these domains (repeatable).")]
-Systems = Annotated[list[str] | None, typer.Option("--system", help="Only these systems (repeatable).")]
+Outliers = Annotated[bool, typer.Option("--outliers", help="Include the outlier systems that WMT excludes.")]
+Domains = Annotated[list[str] | None, typer.Option("--domain", help="Restrict to these domains (repeatable).")]
+Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
 TestSet = Annotated[
-    str, typer.Option("--test-set", help="The WMT test set whose conventions apply, where the folder was renamed.")
+    str, typer.Option("--test-set", help="WMT test set whose conventions apply, if the folder was renamed.")
 ]
-K = Annotated[str | None, typer.Option("--k", help="Paragraph lengths, e.g. 1..10 or 1,5,10: agreement by length.")]
+K = Annotated[str | None, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")]
 Block = Annotated[int, typer.Option("--block", min=0, help="Early-stopping interval, in draws; 0 = never stop early.")]
-Low = Annotated[float, typer.Option("--stop-below", min=0, max=1, help="With --block: stop at a p-value below this.")]
-High = Annotated[float, typer.Option("--stop-above", min=0, max=1, help="With --block: stop at a p-value above this.")]
+Low = Annotated[
+    float, typer.Option("--stop-below", min=0, max=1, help="Early stopping: stop if the p-value is below this.")
+]
+High = Annotated[
+    float, typer.Option("--stop-above", min=0, max=1, help="Early stopping: stop if the p-value is above this.")
+]
 Micro = Annotated[bool, typer.Option("--micro", help="Weight rows (items, systems) by their number of scores.")]
 Nan = Annotated[
-    Literal["skip", "zero"], typer.Option("--nan", help="Rows whose correlation is undefined: left out, or 0.")
+    Literal["skip", "zero"], typer.Option("--nan", help="Undefined correlations: skip them, or count them as 0.")
 ]
 Weight = Annotated[
-    list[str] | None, typer.Option("--weight", help="TASK=NUMBER: weight of a task in the average (repeatable).")
+    list[str] | None, typer.Option("--weight", help="Weight of a task in the average, TASK=NUMBER (repeatable).")
 ]
 WeighBy = Annotated[
-    str, typer.Option("--weigh-by", help="Split the weights evenly over langs, level, statistic, in this order.")
+    str, typer.Option("--weigh-by", help="Distribute the weights evenly over langs, level, statistic, in this order.")
 ]
-Sample = Annotated[int, typer.Option("--sample", min=0, help="Judge a random sample of N documents; 0 = all.")]
+Sample = Annotated[int, typer.Option("--sample", min=0, help="Number of documents to sample at random; 0 = all.")]
 
 
 def meta(
-    evalset: Annotated[Path, typer.Argument(help="An EvalSet folder.")],
+    evalset: Annotated[Path, typer.Argument(help="EvalSet folder (mt-metrics-eval).")],
     langs: Langs = None,
     metric: Metrics = None,
-    stored: Annotated[bool, typer.Option("--stored", help="All stored metrics beside those of -m.")] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Also evaluate all stored metrics.")] = False,
     scores: Files = None,
     primary: Primary = None,
     level: Annotated[
-        list[str] | None, typer.Option("--level", help="sys, domain, doc, seg (repeatable): the usual tasks of it.")
+        list[str] | None,
+        typer.Option("--level", help="Level whose default tasks to run: sys, domain, doc, seg (repeatable)."),
     ] = None,
     task: Annotated[
-        list[str] | None, typer.Option("--task", help="LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable).")
+        list[str] | None,
+        typer.Option("--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable)."),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option("--tasks", help="The official table of wmt21, wmt22, wmt23 or wmt24.")
+        str | None, typer.Option("--tasks", help="Official WMT task list: wmt21, wmt22, wmt23 or wmt24.")
     ] = None,
     k: K = None,
     raters: Annotated[
-        Literal["each", "first", "mean"], typer.Option("--raters", help="What several raters mean for paragraphs.")
+        Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a paragraph.")
     ] = "each",
     gold: Gold = None,
     ref: Refs = None,
@@ -96,16 +103,19 @@ def meta(
     sample: Sample = 0,
     test_set: TestSet = "",
     all_segments: Annotated[
-        bool, typer.Option("--all-segments", help="Score all segments, not only judged ones.")
+        bool, typer.Option("--all-segments", help="Score all segments, not only those with human scores.")
     ] = False,
     allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Go on without what score files lack, and say what.")
+        bool, typer.Option("--allow-missing", help="Exclude what is missing from score files, with a warning.")
     ] = False,
     interval: Annotated[
-        Literal["documents", "systems", "both"] | None, typer.Option("--interval", help="Add 95 % intervals.")
+        Literal["documents", "systems", "both"] | None,
+        typer.Option("--interval", help="Add 95 % bootstrap confidence intervals over these units."),
     ] = None,
-    between: Annotated[bool, typer.Option("--between", help="Correlations between the metrics too.")] = False,
-    draws: Annotated[int, typer.Option("--draws", min=0, help="Draws of the significance tests; 0 = none.")] = 1000,
+    between: Annotated[bool, typer.Option("--between", help="Also report correlations between metrics.")] = False,
+    draws: Annotated[
+        int, typer.Option("--draws", min=0, help="Number of resamples per significance test; 0 = no tests.")
+    ] = 1000,
     block: Block = 0,
     stop_below: Low = 0.02,
     stop_above: High = 0.5,
@@ -115,17 +125,17 @@ def meta(
     weigh_by: WeighBy = "",
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
-    out: Annotated[Path | None, typer.Option("--out", help="Write meta.json and computed scores here.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for meta.json and the computed scores.")] = None,
     format: options.Format = "table",
     json_: inputs.Json = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Short for -f latex.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Same as -f latex.")] = False,
     no_cache: options.NoCache = False,
     device: options.Device = "auto",
     dtype: options.Dtype = "fp32",
     batch_tokens: options.BatchTokens = 1024,
     quiet: options.Quiet = False,
 ) -> None:
-    """Agreement of metrics with human judgment: values, significance clusters, chance levels, numbers of pairs."""
+    """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
     from wholetext.meta.metric_scores import Wanted
     from wholetext.meta.participants import Selection
     from wholetext.meta.presets import Averaging

@@ -13,23 +13,27 @@ if TYPE_CHECKING:
 
 
 def paragraphs(
-    evalset: Annotated[Path, typer.Argument(help="An EvalSet folder with ratings by rater.")],
+    evalset: Annotated[Path, typer.Argument(help="EvalSet folder with ratings of individual raters.")],
     langs: Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
-    k: Annotated[str, typer.Option("--k", help="Lengths in segments, e.g. 1..10 or 1,5,10.")] = "1..10",
-    gold: Annotated[str | None, typer.Option("--gold", help="Human scores by name (MQM where there is MQM).")] = None,
+    k: Annotated[str, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = "1..10",
+    gold: Annotated[
+        str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")
+    ] = None,
     mqm_tsv: Annotated[
-        Path | None, typer.Option("--mqm-tsv", help="Take the ratings from this TSV of MQM annotations.")
+        Path | None, typer.Option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations.")
     ] = None,
     mqm_weights: Annotated[
-        str, typer.Option("--mqm-weights", help="For --mqm-tsv: standard, wmt22, or major=5,minor=1 …")
+        str, typer.Option("--mqm-weights", help="Error weights for --mqm-tsv: standard, wmt22, or major=5,minor=1 …")
     ] = "standard",
     raters: Annotated[
-        Literal["each", "first", "mean"], typer.Option("--raters", help="What several raters of a segment mean.")
+        Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a segment.")
     ] = "each",
-    out: Annotated[Path | None, typer.Option("--out", help="A folder: one EvalSet or JSONL file per length.")] = None,
-    format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="What to write.")] = "evalset",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Output folder; one EvalSet or JSONL file per length.")
+    ] = None,
+    format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")] = "evalset",
 ) -> None:
-    """Cut rated documents into paragraphs of k segments that one rater scored, and write them with their scores."""
+    """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
     from wholetext.cli.judging.meta import read_lengths
     from wholetext.cli.options import warn
     from wholetext.io.formats.evalset import language_pair, read

@@ -1,4 +1,4 @@
-"""`wholetext train`: a metric learned from human scores, by a recipe file or by options."""
+"""`wholetext train`: train a metric on human scores, from a recipe file or options."""
 
 from __future__ import annotations
 
@@ -17,48 +17,54 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: Annotated[list[str], typer.Argument(help="A recipe (RECIPE.toml), or EvalSet folders (with -l).")],
-    out: Annotated[Path, typer.Option("--out", help="The folder of the metric; an interrupted run in it goes on.")],
+    data: Annotated[list[str], typer.Argument(help="Recipe file (RECIPE.toml), or EvalSet folders (with -l).")],
+    out: Annotated[Path, typer.Option("--out", help="Output folder; an interrupted run in it is resumed.")],
     langs: Annotated[list[str] | None, typer.Option("-l", "--langs", help="Language pair (repeatable).")] = None,
-    human: Annotated[str | None, typer.Option("--human", help="Human scores by name (MQM where there is MQM).")] = None,
-    ref: Annotated[list[str] | None, typer.Option("--ref", help="References by name (the standard one).")] = None,
+    human: Annotated[
+        str | None, typer.Option("--human", help="Human scores to use, by name (default: MQM if available).")
+    ] = None,
+    ref: Annotated[
+        list[str] | None, typer.Option("--ref", help="References to use, by name (default: the standard one).")
+    ] = None,
     base: Annotated[str | None, typer.Option("--base", help="Base model: short name, folder or hub name.")] = None,
-    form: Annotated[str | None, typer.Option("--form", help="How texts are read: joint, separate, t5 …")] = None,
+    form: Annotated[str | None, typer.Option("--form", help="Architecture: joint, separate, t5 …")] = None,
     adapter: Annotated[
         Literal["frozen", "lora", "full"] | None,
         typer.Option("--adapter", help="Which parameters of the base model are trained."),
     ] = None,
     sampling: Annotated[
         Literal["sentence", "uniform", "stratified"] | None,
-        typer.Option("--sampling", help="Which lengths an epoch sees: k = 1, all, or equally many of each."),
+        typer.Option("--sampling", help="Paragraph lengths per epoch: k = 1, all, or equally many of each."),
     ] = None,
-    k: Annotated[str | None, typer.Option("--k", help="Lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
+    k: Annotated[str | None, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")] = None,
-    batch: Annotated[int | None, typer.Option("--batch", min=1, help="Examples per step.")] = None,
+    batch: Annotated[int | None, typer.Option("--batch", min=1, help="Batch size.")] = None,
     rate: Annotated[float | None, typer.Option("--rate", help="Learning rate of the base model.")] = None,
-    rank: Annotated[float | None, typer.Option("--rank", help="Weight of the ranking loss, 0 … 1.")] = None,
+    rank: Annotated[float | None, typer.Option("--rank", help="Weight of the ranking loss, from 0 to 1.")] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other setting: adapter.rank=16 (repeatable).")
+        list[str] | None, typer.Option("--set", help="Override a recipe setting, e.g. adapter.rank=16 (repeatable).")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of everything that is drawn.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None,
     data_folder: Annotated[
-        Path | None, typer.Option("--data", help="Where EvalSets are looked up by name (WHOLETEXT_DATA).")
+        Path | None, typer.Option("--data", help="Folder of EvalSets, looked up by name (default: $WHOLETEXT_DATA).")
     ] = None,
     work: Annotated[
-        Path | None, typer.Option("--work", help="Where features of a frozen base are kept; runs may share it.")
+        Path | None, typer.Option("--work", help="Cache folder for features of a frozen base model; can be shared.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume/--fresh", help="Go on with the run in the folder, or begin anew.")
+        bool, typer.Option("--resume/--fresh", help="Resume the run in --out, or start from scratch.")
     ] = True,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads; 0 = as many as torch takes.")] = 0,
-    limit_minutes: Annotated[float, typer.Option("--limit-minutes", min=0, help="Stop training after this long.")] = 0,
-    save_seconds: Annotated[float, typer.Option("--save-seconds", min=0, help="How often the state is saved.")] = 30,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")] = "auto",
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Number of CPU threads; 0 = PyTorch's default.")] = 0,
+    limit_minutes: Annotated[
+        float, typer.Option("--limit-minutes", min=0, help="Maximum training time in minutes; 0 = no limit.")
+    ] = 0,
+    save_seconds: Annotated[float, typer.Option("--save-seconds", min=0, help="Seconds between checkpoints.")] = 30,
+    device: Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")] = "auto",
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Do not print progress.")] = False,
 ) -> None:
-    """Train a metric on human scores of paragraphs: a folder that `learned@FOLDER` scores with on any view.
+    """Train a metric on human scores of paragraphs; `-m learned@FOLDER` uses it with any view.
 
-    A killed run goes on where it stopped when the same command is given again.
+    To resume an interrupted run, run the same command again.
     """
     from wholetext.cli.options import warn
     from wholetext.files.cache import damage_notes
@@ -74,10 +80,10 @@ def train(
         import torch
 
         torch.set_num_threads(threads)
-    told = Told(quiet)
+    progress = TrainingProgress(quiet)
     found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds,
-                                Engine(device=device), told))
-    told.end()
+                                Engine(device=device), progress))
+    progress.end()
     warn(damage_notes())
     show(found)
 
@@ -91,10 +97,12 @@ def chosen(data: list[str], given: dict[str, Any], over: dict[str, Any]) -> Reci
     files = [name for name in data if name.endswith(".toml")]
     about = {key: value for key, value in given.items() if value}
     if files and len(data) > 1:
-        raise InputError("a recipe names its data itself", where=files[0], next="give a recipe, or EvalSets")
+        raise InputError("a recipe file cannot be combined with EvalSets", where=files[0],
+                         next="give one or the other; a recipe lists its data itself")
     if files:
         if about:
-            raise InputError(f"the recipe says which {', '.join(about)}", where=files[0], next="change it there")
+            raise InputError(f"{', '.join(about)} cannot be combined with a recipe file", where=files[0],
+                             next="set it in the recipe")
         return read_recipe(Path(files[0]), overrides)
     return read_recipe(None, {"data": [{"evalset": name, **about} for name in data], **overrides})
 
@@ -114,7 +122,7 @@ def settings(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.strip():
-            raise InputError(f"{pair!r} is no setting", next="write --set name=value, e.g. --set adapter.rank=16")
+            raise InputError(f"invalid setting {pair!r}", next="write --set name=value, e.g. --set adapter.rank=16")
         try:
             found[key.strip()] = read_toml(f"value = {text}")["value"]
         except InputError:
@@ -122,8 +130,8 @@ def settings(pairs: list[str]) -> dict[str, Any]:
     return found
 
 
-class Told:
-    """Progress on stderr: a line that is written over on a terminal, one now and then elsewhere."""
+class TrainingProgress:
+    """Progress on stderr: one updated line on a terminal, a line every 15 seconds elsewhere."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet, self.terminal, self.last, self.open = quiet, sys.stderr.isatty(), 0.0, False
@@ -151,7 +159,7 @@ class Told:
             print(text, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the line that was written over."""
+        """End the line that is being updated."""
         if self.open:
             print(file=sys.stderr)
             self.open = False
@@ -162,7 +170,7 @@ def left(seconds: float) -> str:
 
 
 def show(found: Trained) -> None:
-    """The agreement on the validation examples, and how to go on."""
+    """Print the agreement on the validation set, and how to use the metric."""
     from rich.table import Table
 
     table = Table("validation", "pairs", "acc_eq*", "Pearson", box=None)
@@ -173,7 +181,7 @@ def show(found: Trained) -> None:
     console = terminal.console(width=None if sys.stdout.isatty() else 120)
     console.print(table)
     first, best = found.history[0]["verdict"]["loss"], found.verdict.loss
-    ends = {"end": "after the last epoch", "patience": "because it got no better", "minutes": "by the time limit"}
+    ends = {"end": "after the last epoch", "patience": "by early stopping", "minutes": "at the time limit"}
     print(f"\n{found.examples[0]} training and {found.examples[1]} validation examples; ended {ends[found.stopped]}, "
           f"best after {found.best} steps; validation loss {first:.4f} → {best:.4f}")
     print(f"metric written to {found.out}; its card is README.md there\n"

@@ -1,4 +1,4 @@
-"""`wholetext align`: outputs with other sentence breaks than the source, lined up with it, as one JSONL file."""
+"""`wholetext align`: align outputs with other sentence boundaries to the source, into one JSONL file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from wholetext.cli import terminal
 if TYPE_CHECKING:
     from wholetext.alignment.realign import Realigned
 
-Out = Annotated[Path, typer.Option("--out", "-o", help="The JSONL file to write; `wholetext score` reads it.")]
-To = Annotated[str, typer.Option("--to", help="What to line up with: auto (a reference if any), source, or a NAME.")]
-Split = Annotated[
-    Literal["rules", "pysbd", "blingfire", "none"], typer.Option("--split", help="How outputs are cut into sentences.")
+Out = Annotated[Path, typer.Option("--out", "-o", help="Output JSONL file (input for `wholetext score`).")]
+To = Annotated[
+    str, typer.Option("--to", help="Align to: auto (a reference if available), source, or a reference by NAME.")
 ]
-Every = Annotated[bool, typer.Option("--all", help="Also documents whose number of segments is right already.")]
+Split = Annotated[
+    Literal["rules", "pysbd", "blingfire", "none"], typer.Option("--split", help="Sentence splitter for the outputs.")
+]
+Every = Annotated[bool, typer.Option("--all", help="Also realign documents whose number of segments already matches.")]
 SHOWN = 10  # notes on single documents of a system
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")
 
@@ -40,7 +42,7 @@ def align(
     format: inputs.TableOrJson = "table",
     json_: inputs.Json = False,
 ) -> None:
-    """Line up outputs that have other sentence breaks than the source, and say what they leave out or add."""
+    """Align outputs with other sentence boundaries to the source segments; report omissions and additions."""
     from dataclasses import replace
 
     from wholetext.alignment.realign import AlignOptions, realign

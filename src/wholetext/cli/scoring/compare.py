@@ -14,11 +14,13 @@ from wholetext.cli.scoring import score as options
 
 def compare(
     context: typer.Context,
-    run: Annotated[Path, typer.Argument(help="A run folder written by `wholetext score --out`.")],
+    run: Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")],
     baseline: options.Baseline = None,
-    metric: Annotated[list[str] | None, typer.Option("-m", "--metric", help="Only these metrics of the run.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("-m", "--metric", help="Restrict to these metrics of the run (repeatable).")
+    ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", help="Another output of the metric, e.g. recall or a category.")
+        str | None, typer.Option("--output", help="Output of the metric to compare, e.g. recall (default: the score).")
     ] = None,
     format: options.Format = "table",
     json_: inputs.Json = False,
@@ -29,9 +31,9 @@ def compare(
     alpha: options.Alpha = 0.05,
     signatures: options.Signatures = False,
 ) -> None:
-    """Compare the systems of a run folder: differences, intervals, p-values, clusters, how many documents would do.
+    """Compare the systems of a run: differences, confidence intervals, p-values, clusters, power.
 
-    As when they were scored, without drawing again, except for what is given here.
+    Uses the stored comparison of the run; it is computed again only if an option asks for another.
     """
     from wholetext.cli.tables.leaderboard import pairs, render
     from wholetext.errors import RunError, did_you_mean

@@ -32,12 +32,16 @@ def _is_demo(out: Path) -> bool:
 
 
 def demo(
-    pair: Annotated[Literal["de-en", "zh-en"], typer.Option("-l", "--langs", help="Which bundled corpus.")] = "de-en",
-    metric: Annotated[list[str] | None, typer.Option("-m", "--metric", help="Other metrics than the demo's.")] = None,
-    out: Annotated[Path, typer.Option("--out", help="Where the run folder goes.")] = Path("demo-run"),
+    pair: Annotated[
+        Literal["de-en", "zh-en"], typer.Option("-l", "--langs", help="Language pair of the bundled corpus.")
+    ] = "de-en",
+    metric: Annotated[
+        list[str] | None, typer.Option("-m", "--metric", help="Metrics to compute instead of the demo's (repeatable).")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Output run folder.")] = Path("demo-run"),
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Score the bundled documents with every kind of metric that is installed here."""
+    """Score the bundled documents with every kind of metric that is installed."""
     from wholetext.cli.scoring.report import write_beside
     from wholetext.demo import load
     from wholetext.io import Loaded

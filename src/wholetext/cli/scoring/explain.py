@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from wholetext.scoring.results import Results
     from wholetext.types import Scores
 
-Doc = Annotated[str | None, typer.Option("--doc", help="Which document (the lowest-scored by default).")]
-System = Annotated[str | None, typer.Option("--system", help="Which system; needed where there are several.")]
+Doc = Annotated[str | None, typer.Option("--doc", help="Document id (default: the document with the lowest score).")]
+System = Annotated[str | None, typer.Option("--system", help="System (required if there are several).")]
 Metric = Annotated[
-    str | None, typer.Option("-m", "--metric", help="blonde, d-blonde or blonde-plus (the run's first by default).")
+    str | None, typer.Option("-m", "--metric", help="blonde, d-blonde or blonde-plus (default: the first in the run).")
 ]
-Ref = Annotated[str | None, typer.Option("--ref", help="Which reference to show (the first by default).")]
-All = Annotated[bool, typer.Option("--all", help="Show segments without fault too.")]
+Ref = Annotated[str | None, typer.Option("--ref", help="Reference to show (default: the first).")]
+All = Annotated[bool, typer.Option("--all", help="Also show segments without errors.")]
 
 
 def explain(
-    input: Annotated[str | None, typer.Argument(help="A run folder, or what `wholetext score` reads.")] = None,
+    input: Annotated[str | None, typer.Argument(help="Run folder, or any input of `wholetext score`.")] = None,
     doc: Doc = None,
     system: System = None,
     metric: Metric = None,
@@ -42,7 +42,7 @@ def explain(
     langs: inputs.Langs = None,
     reader: inputs.Reader = None,
 ) -> None:
-    """Show what a discourse metric saw in one document: tenses, pronouns, entities and markers that match or do not."""
+    """Explain the score of a document: matching, missing and extra tenses, pronouns, entities and markers."""
     import json
 
     from wholetext.scoring.results import run_file

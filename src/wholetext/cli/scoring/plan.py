@@ -1,4 +1,4 @@
-"""`wholetext plan`: what would be computed and which text each model would see; stops before any model runs."""
+"""`wholetext plan`: a dry run: what would be computed, and the text that each model would read."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def plan(
     reader: inputs.Reader = None,
     system: inputs.Systems = None,
     ref: inputs.RefNames = None,
-    show: Annotated[int, typer.Option("--show", min=0, help="How many rows to print in full.")] = 2,
+    show: Annotated[int, typer.Option("--show", min=0, help="Number of rows to print in full.")] = 2,
     format: inputs.TableOrJson = "table",
     json_: inputs.Json = False,
 ) -> None:
-    """Show rows, distinct inputs, what would be cut, and the exact text of the first rows."""
+    """Show what would be scored, without running models: rows, distinct inputs, truncation, example texts."""
     import json
 
     from wholetext.cli.tables.leaderboard import count

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 Runs = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN...", help="A run folder, and what meta, sweep or contrast wrote (folders or JSON)."),
+    typer.Argument(metavar="RUN...", help="Run folder, and outputs of meta, sweep or contrast (folders or JSON)."),
 ]
-Page = Annotated[Path | None, typer.Option("-o", "--out", help="The page (RUN/report.html unless given).")]
-Figures = Annotated[Path | None, typer.Option("--figures", help="Write the figures into this folder instead.")]
-As = Annotated[str, typer.Option("--as", help="Formats of figures: pdf, svg, png.")]
-Title = Annotated[str, typer.Option("--title", help="Title of the page (the corpus's name unless given).")]
+Page = Annotated[Path | None, typer.Option("-o", "--out", help="Output HTML file (default: RUN/report.html).")]
+Figures = Annotated[Path | None, typer.Option("--figures", help="Write the figures to this folder instead of a page.")]
+As = Annotated[str, typer.Option("--as", help="Figure formats, comma-separated: pdf, svg, png.")]
+Title = Annotated[str, typer.Option("--title", help="Page title (default: the name of the corpus).")]
 Segments = Annotated[
-    int, typer.Option("--segments", min=1, help="Segments whose texts go into the page; more are sampled.")
+    int,
+    typer.Option("--segments", min=1, help="Maximum number of segments shown in the page; a sample if there are more."),
 ]
 
 
@@ -38,7 +39,7 @@ def report(
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
 ) -> None:
-    """Write a page about a run and studies: leaderboard, documents, texts side by side, comparisons; loads no model."""
+    """Write an HTML report of a run: leaderboard, documents, texts side by side, comparisons. Loads no model."""
     from wholetext.reporting import PageOptions, Significance, analyse, write_figures, write_report
     from wholetext.significance.stored import restored
 
@@ -53,10 +54,10 @@ def report(
         print(f"figures: {len(files)} files in {figures}/")
     if figures is None or out is not None:
         page = out or default_page(runs[0])
-        _told(page, write_report(analysis, studies, page, PageOptions(title, segments)))
+        _print_size(page, write_report(analysis, studies, page, PageOptions(title, segments)))
 
 
-def _told(page: Path, size: int) -> None:
+def _print_size(page: Path, size: int) -> None:
     print(f"report: {page} ({size / 1e6:.1f} MB)")
 
 
@@ -95,6 +96,6 @@ def write_beside(folder: Path) -> None:
     try:
         run, studies = read([folder])
         page = default_page(folder)
-        _told(page, write_report(analyse(run) if run else None, studies, page))
+        _print_size(page, write_report(analyse(run) if run else None, studies, page))
     except MissingExtra as fault:
         print(f"no report: {fault}")

@@ -17,38 +17,47 @@ if TYPE_CHECKING:
 
 
 def int_or_none(text: str) -> int | None:
-    """An integer, or ``none`` for draws that differ each time: what sacreBLEU takes as SACREBLEU_SEED."""
+    """An integer, or ``none`` for a random seed, as for sacreBLEU's SACREBLEU_SEED."""
     from wholetext.files.parsing import integer
 
     return None if str(text).lower() == "none" else integer(str(text), low=0, high=2**63 - 1, where="--seed")
 
 
-Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="How to print.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder for compare, explain and report.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that --out holds.")]
-Signatures = Annotated[bool, typer.Option("--signatures", help="Print signatures in full.")]
-Baseline = Annotated[str | None, typer.Option("--baseline", help="Compare with this system (the best by default).")]
+Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="Output format.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Output run folder (read by compare, explain and report).")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing run in --out.")]
+Signatures = Annotated[bool, typer.Option("--signatures", help="Print full signatures.")]
+Baseline = Annotated[
+    str | None, typer.Option("--baseline", help="Baseline system for paired tests (default: the best system).")
+]
 Resample = Annotated[
-    Literal["documents", "segments"], typer.Option("--resample", help="What the significance test draws.")
+    Literal["documents", "segments"], typer.Option("--resample", help="Unit that is resampled in significance tests.")
 ]
 UNITS: dict[str, Literal["doc", "segment"]] = {"documents": "doc", "segments": "segment"}  # of --resample
 Test = Annotated[
-    Literal["randomization", "bootstrap", "bootstrap-centred"], typer.Option("--test", help="The paired test.")
+    Literal["randomization", "bootstrap", "bootstrap-centred"], typer.Option("--test", help="Paired significance test.")
 ]
-Draws = Annotated[int | None, typer.Option("--draws", min=1, help="Trials of the test (10,000, or 1,000 resamples).")]
+Draws = Annotated[
+    int | None,
+    typer.Option("--draws", min=1, help="Number of trials (default 10,000) or bootstrap resamples (default 1,000)."),
+]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", help="Seed of all draws; none draws anew.", envvar="SACREBLEU_SEED", parser=int_or_none,
-                 metavar="INT|none"),
+    typer.Option("--seed", help="Random seed; 'none' for a different seed each time.", envvar="SACREBLEU_SEED",
+                 parser=int_or_none, metavar="INT|none"),
 ]
-Alpha = Annotated[float, typer.Option("--alpha", help="Level of significance.")]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
-Dtype = Annotated[str, typer.Option("--dtype", metavar="fp32|bf16|fp16", help="Precision of models.")]
-BatchTokens = Annotated[int, typer.Option("--batch-tokens", min=1, help="Tokens a model sees at a time.")]
-Overflow = Annotated[Literal["warn", "error"], typer.Option("--overflow", help="What to do when text is too long.")]
-NoFlags = Annotated[bool, typer.Option("--no-flags", help="Do not look for suspicious input or degenerate output.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")]
+Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Disable the cache of scores.")]
+Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")]
+Dtype = Annotated[str, typer.Option("--dtype", metavar="fp32|bf16|fp16", help="Numeric precision of models.")]
+BatchTokens = Annotated[
+    int, typer.Option("--batch-tokens", min=1, help="Maximum number of tokens per batch, padding included.")
+]
+Overflow = Annotated[
+    Literal["warn", "error"], typer.Option("--overflow", help="What to do if text exceeds the model's maximum length.")
+]
+NoFlags = Annotated[bool, typer.Option("--no-flags", help="Disable checks for suspicious input and degenerate output.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show a progress bar.")]
 
 
 def score(
@@ -82,7 +91,7 @@ def score(
     signatures: Signatures = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score systems on whole documents: a table with intervals and significance, and a run folder (--out)."""
+    """Score systems on whole documents, with confidence intervals and significance tests."""
     from wholetext.scoring.evaluate import Options
     from wholetext.significance.compare import Significance
 

@@ -15,23 +15,31 @@ from wholetext.notes import BLIND, CONTEXT_CUT, CUT, DROPPED
 if TYPE_CHECKING:
     from wholetext.scoring.sweep import Sweep
 
-Metric = Annotated[str, typer.Option("-m", "--metric", help="The metric; its view is what the sweep varies.")]
-ContextSize = Annotated[int | None, typer.Option("--context", min=0, help="Context of 0 to this many segments.")]
+Metric = Annotated[str, typer.Option("-m", "--metric", help="Metric; the sweep replaces its view.")]
+ContextSize = Annotated[
+    int | None, typer.Option("--context", min=0, help="Maximum context size in segments; sizes 0 … N are scored.")
+]
 Hyp = Annotated[
-    list[str] | None, typer.Option("--hyp", help="Whose context the output reads: ref, own (both by default).")
+    list[str] | None, typer.Option("--hyp", help="Context of the output: ref, own (default: both).")
 ]
 Source = Annotated[
     list[str] | None,
-    typer.Option("--source", help="Where context comes from: same; shuffled, other as controls (all by default)."),
+    typer.Option("--source", help="Origin of the context: same, or the controls shuffled, other (default: all)."),
 ]
-Window = Annotated[int | None, typer.Option("--window", min=1, help="Windows of 1 to this many segments.")]
-Step = Annotated[list[int] | None, typer.Option("--step", min=1, help="Only these strides (all by default).")]
+Window = Annotated[
+    int | None, typer.Option("--window", min=1, help="Maximum window size in segments; sizes 1 … N are scored.")
+]
+Step = Annotated[
+    list[int] | None, typer.Option("--step", min=1, help="Stride of the windows (default: all; repeatable).")
+]
 Partial = Annotated[
-    Literal["drop", "include", "weighted"], typer.Option("--partial", help="What becomes of text that fills no window.")
+    Literal["drop", "include", "weighted"], typer.Option("--partial", help="How to treat incomplete windows.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of shuffled and wrong-document context.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Write a run folder, with the grid in it as grid.json.")]
-Format = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="How to print.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=2**63 - 1, help="Random seed of the shuffled and other-document controls.")
+]
+Out = Annotated[Path | None, typer.Option("--out", help="Output run folder; the grid is written to grid.json.")]
+Format = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="Output format.")]
 
 
 def sweep(
@@ -63,7 +71,7 @@ def sweep(
     batch_tokens: BatchTokens = 1024,
     quiet: Quiet = False,
 ) -> None:
-    """Score systems over a grid of contexts (--context) or windows (--window); shared texts are encoded once."""
+    """Score systems over a grid of context sizes (--context) or window sizes (--window)."""
     from dataclasses import replace
 
     from wholetext.cli.scoring.score import progress_bar, refuse_other_run
@@ -80,7 +88,7 @@ def sweep(
     options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if out is not None:
         refuse_other_run(out, overwrite)
-        refuse_unwritable(out)  # a folder that cannot be written is told now, not after scoring
+        refuse_unwritable(out)  # fail before scoring if the folder cannot be written
     with progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
     told = (*loaded.warnings, *found.results.warnings)
