@@ -41,16 +41,16 @@ WRONG: dict[str, Callable[[], Any]] = {
     "block is a number from 1 up": lambda: options(block=0),
     "segments are a list of strings, not one string": lambda: document("d", "abc"),
     "segments are a list of strings, and one is of the type NoneType": lambda: document("d", ("a", None)),
-    "reference → segments is wanted, not list": lambda: document("d", ("a",), ["a"]),
-    "document → segments is wanted, not list": lambda: output("s", ["a"]),
+    "expected reference → segments, got list": lambda: document("d", ("a",), ["a"]),
+    "expected document → segments, got list": lambda: output("s", ["a"]),
     "segments are a list of strings, and one is of the type int": lambda: output("s", {"d": (1,)}),
     "langs is a pair of language codes, not 'de-en'": lambda: corpus("c", "de-en", ()),
     "docs is a list of Document": lambda: corpus("c", ("de", "en"), ("d",)),
-    "a list of strings is wanted, not str": lambda: texts("a b", refs=["a"], metric="chrf"),
-    "a list of strings is wanted, not int": lambda: texts(["a"], refs=[1], metric="chrf"),
+    "expected a list of strings, got str": lambda: texts("a b", refs=["a"], metric="chrf"),
+    "expected a list of strings, got int": lambda: texts(["a"], refs=[1], metric="chrf"),
     "a language pair is written like de-en, not 3": lambda: texts(["a"], refs=["a"], langs=3, metric="chrf"),
-    "a file, a folder or a list of files is wanted, not NoneType": lambda: read(None),
-    "a folder is wanted, not NoneType": lambda: open_run(None),
+    "expected a file, a folder or a list of files, got NoneType": lambda: read(None),
+    "expected a folder, got NoneType": lambda: open_run(None),
 }
 
 

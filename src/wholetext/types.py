@@ -44,7 +44,7 @@ def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
 
 def _by_name(texts: Mapping[str, Iterable[str]], what: str, where: str) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(texts, Mapping):
-        raise InputError(f"{what} → segments is wanted, not {type(texts).__name__}", where=where,
+        raise InputError(f"expected {what} → segments, got {type(texts).__name__}", where=where,
                          next=f"write {{{what}: [text, …]}}")
     return _frozen({name: _segments(some, f"{where}, {what} {name}") for name, some in texts.items()})
 

@@ -95,7 +95,7 @@ def test_damage_is_found(model: Path) -> None:
     weights = model / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-100])
-    assert "its header speaks of" in bad(model)["model.safetensors"]
+    assert "its header declares" in bad(model)["model.safetensors"]
     weights.write_bytes(whole[:100])
     assert "cut off" in bad(model)["model.safetensors"]
     weights.write_bytes(b"PK, not really" * 10)

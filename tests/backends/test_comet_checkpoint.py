@@ -138,7 +138,7 @@ def test_a_file_cut_short_names_what_is_missing(model: Path, share: float) -> No
     path = model / "checkpoints/model.ckpt"
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(ModelError, match=r"cut short: the numbers of '(encoder|estimator)\.[\w.]+' are missing"):
+    with pytest.raises(ModelError, match=r"truncated: the data of '(encoder|estimator)\.[\w.]+' is missing"):
         load(model)
 
 
@@ -159,7 +159,7 @@ def test_tensors_that_reach_outside_the_file_are_refused(model: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
-    with pytest.raises(ModelError, match="cut short"):
+    with pytest.raises(ModelError, match="truncated"):
         read_checkpoint(path)
 
 

@@ -26,7 +26,7 @@ def test_auto_is_the_best_there_is(cuda: int, mps: bool, best: str, monkeypatch:
 @pytest.mark.parametrize("wanted", ["cuda", "cuda:0", "mps"])
 def test_a_device_that_is_not_there(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, 0, False)
-    with pytest.raises(ModelError, match=f"there is no device {wanted} here") as caught:
+    with pytest.raises(ModelError, match=f"device {wanted} is not available") as caught:
         pick_device(wanted)
     assert "torch sees cpu" in caught.value.next
 
@@ -34,7 +34,7 @@ def test_a_device_that_is_not_there(wanted: str, monkeypatch: pytest.MonkeyPatch
 def test_numbers_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, 2, False)
     assert pick_device("cuda:1") == "cuda:1"
-    with pytest.raises(ModelError, match="there is no device cuda:2 here"):
+    with pytest.raises(ModelError, match="device cuda:2 is not available"):
         pick_device("cuda:2")
 
 

@@ -150,9 +150,9 @@ def test_languages_by_name() -> None:
     assert language_code("en_XX", codes) == language_code("en-XX", codes) == "en_XX"
     with pytest.raises(ModelError, match="several"):
         language_code("zho", codes)
-    with pytest.raises(ModelError, match="does not know the language 'fr'"):
+    with pytest.raises(ModelError, match="does not support the language 'fr'"):
         language_code("fr", codes)
-    with pytest.raises(ModelError, match="must be told"):
+    with pytest.raises(ModelError, match="needs the language of the text"):
         language_code("", codes)
 
 

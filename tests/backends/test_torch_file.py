@@ -126,7 +126,7 @@ def test_files_of_torch_before_1_6(tmp_path: Path) -> None:
     assert all(torch.equal(found[key], wanted[key]) for key in wanted)
     assert TorchFile(path).check() == 3
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ModelError, match="cut short"):
+    with pytest.raises(ModelError, match="truncated"):
         TorchFile(path).check()
 
 

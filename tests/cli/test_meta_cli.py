@@ -61,7 +61,7 @@ def test_json_latex_and_tsv(folder: str, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(("argv", "text"), [
     (["-l", "fr-de"], "no language pair fr-de"), (["--task", "seg:nothing"], "no statistic"),
     (["--k", "x"], "invalid paragraph lengths"), (["-m", "nothing"], "no metric 'nothing'"),
-    (["--k", "2"], "computed here"), (["--tasks", "wmt19"], "no set of tasks"), (["--gold", "esa"], "no human scores")])
+    (["--k", "2"], "computed here"), (["--tasks", "wmt19"], "no task list"), (["--gold", "esa"], "no human scores")])
 def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], argv: list[str], text: str) -> None:
     code, _, err = run(capsys, "meta", folder, "--draws", "0", *argv)
     assert code == 2
@@ -79,7 +79,7 @@ def test_a_missing_system(folder: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "'gamma'" in err
     code, out, _ = run(capsys, "meta", folder, "--allow-missing", "--draws", "10")
     assert code == 0
-    assert "left out for all metrics, because some lack them: gamma" in out
+    assert "excluded for all metrics, because some have no scores for them: gamma" in out
 
 
 def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ SEG = {"doc": "x", "src": "1", "outputs": {"s": "2"}}
     [
         (['{"doc": "x", "src": '], "not JSON", 1),
         ([DOC, "nonsense"], "not JSON: Expecting value \\(column 1\\)", 2),
-        (["[1, 2]"], "not a list", 1),
+        (["[1, 2]"], "expected a JSON object on each line, got a list", 1),
         (['{"src": ["1"], "src": ["2"]}'], "'src' is there twice", 1),
         ([{**DOC, "source": ["1"]}], "say the same", 1),
         ([{**SEG, "hyp": "x"}], "'hyp' and 'outputs' do not go together", 1),

@@ -168,9 +168,9 @@ def test_from_texts() -> None:
     assert loaded.corpus.references == ("ref0", "ref1") and len(loaded.outputs) == 2
     with pytest.raises(AlignmentError, match=r"hyps\['hyp'\]:2: this has 1 lines, but refs\['ref'\] has 2"):
         from_texts(["a"], refs=["A", "B"])
-    with pytest.raises(InputError, match="not str"):
+    with pytest.raises(InputError, match="expected a list of strings, got str"):
         from_texts("a", refs=["A"])
-    with pytest.raises(InputError, match=r"hyps\['hyp'\]\[1\]: a string is wanted, not NoneType"):
+    with pytest.raises(InputError, match=r"hyps\['hyp'\]\[1\]: expected a string, got NoneType"):
         from_texts(["a", None], refs=["A", "B"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="surrogate"):
         from_texts(["\ud800"], refs=["A"])

@@ -72,13 +72,13 @@ def test_labels() -> None:
 @pytest.mark.parametrize(
     ("text", "says", "line"),
     [
-        ("sys.1\t1\nsys.1\t2\n", "'sys.1' has 2 scores, 3 are wanted", None),
-        ("sys.1\t1\nsys.1\t2\nsys.1\t3\nsys.1\t4\n", "has 4 scores, 3 are wanted", None),
+        ("sys.1\t1\nsys.1\t2\n", "'sys.1' has 2 scores, expected 3", None),
+        ("sys.1\t1\nsys.1\t2\nsys.1\t3\nsys.1\t4\n", "has 4 scores, expected 3", None),
         ("sys.1\t1\nsys.1\tNone\nsys.1\t3\n", "'None' is not a score", 2),
         ("sys.1\tnan\n", "'nan' is not a score", 1),
         ("sys.1\tinf\n", "'inf' is not a score", 1),
         ("sys.1\tx\n", "'x' is not a score", 1),
-        ("sys.1\n", "has 1 columns, 2 are wanted", 1),
+        ("sys.1\n", "has 1 columns, expected 2", 1),
         ("a b c\n", "has 3 columns", 1),
         ("", "no scores in this file", None),
         ("sys.2\t1\nsys.2\t2\nsys.2\t3\n", "scores of 'sys.2', which has no output", None),
@@ -95,7 +95,7 @@ def test_metric_scores_are_strict(text: str, says: str, line: int | None, folder
 
 def test_domains_must_be_complete(folder: Path) -> None:
     (folder / "human-scores/de-en.mqm.domain.score").write_text("news\tsys.1\t1\n")
-    with pytest.raises(AlignmentError, match="has scores for the domains news, one each is wanted for news, web"):
+    with pytest.raises(AlignmentError, match="has scores for the domains news, expected one each for news, web"):
         human_scores(folder, None, "mqm", "domain")
 
 

@@ -318,7 +318,8 @@ def test_ctxpro(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name, content, message", [
-    ("x.json", "[1, 2]", "no contrastive set"), ("x.json", "{", "not JSON"), ("x.json", '{"1": {"src": "a"}}', "'src'"),
+    ("x.json", "[1, 2]", "unknown format of contrastive set"),
+    ("x.json", "{", "not JSON"), ("x.json", '{"1": {"src": "a"}}', "'src'"),
     ("x.jsonl", '{"src": 1, "contrastive": ["c"]}', "'src'"), ("x.jsonl", "{}", "contrastive"),
     ("x.jsonl", "nonsense", "not JSON"), ("x.jsonl", "", "no items"),
     ("x.jsonl", '{"src": "a", "target": "b", "contrastive": []}', "no contrastive translation"),

@@ -61,7 +61,7 @@ def test_released_scores_stand_in_for_rebuilt_ones(folder: Path) -> None:
     found = find_ratings(folder, LP, "mqm")
     gold = evalset_folder.gold()
     assert found.ratings.judgments().values[0].tolist() == gold["alpha"]
-    assert found.note == "1 ratings have only a score rebuilt from severities"  # beta's, which was not released
+    assert found.note == "1 ratings have only a score computed from severities"  # beta's, which was not released
 
 
 def test_esa_is_averaged(folder: Path) -> None:
@@ -84,7 +84,7 @@ def test_esa_as_json(folder: Path, overall: bool) -> None:
     found = find_ratings(folder, LP, "esa")
     assert (found.total, found.ratings.raters) == ("mean", ("ann",))
     assert found.ratings.judgments().values[3].tolist() == scores["gamma"]
-    assert ("stands in" in found.note) is not overall
+    assert ("is used instead" in found.note) is not overall
 
 
 def test_side_by_side(folder: Path) -> None:

@@ -91,6 +91,6 @@ def test_where_ratings_are_found(data: Path) -> None:
     da = find_ratings(sets / "wmt22.da", "cs-en", "wmt-z")
     assert (da.total, da.ratings.scheme) == ("mean", "da-z")
     zh = find_ratings(sets / "wmt21.news", "zh-en", "wmt-raw")
-    assert zh.note.startswith("the scores have no rater ids")
+    assert zh.note.startswith("the file has no rater ids")
     with pytest.raises(InputError, match="no ratings of segments"):
         find_ratings(sets / "wmt21.tedtalks", "en-de", "nothing")

@@ -47,7 +47,7 @@ def test_limits_without_room_for_text(metric: str, limit: int, models: Path) -> 
 
 @pytest.mark.parametrize("metric", [each for each in LIMITED if each != "metricx"])
 def test_limits_beyond_the_positions(metric: str, models: Path) -> None:
-    with pytest.raises(MetricError, match=r"limit=5000 is more than the \d+ tokens") as caught:
+    with pytest.raises(MetricError, match=r"limit=5000 exceeds the model's maximum of \d+ tokens") as caught:
         scored(f"{metric}(limit=5000)@{models / LIMITED[metric]}")
     assert "at most" in caught.value.next
 

@@ -186,12 +186,12 @@ def changed(folder: Path, **values: Any) -> None:
     ("gone", "there is no weights.safetensors"),
     ("missing", "it has no head.0.bias"),
     ("shape", "head.0.bias has the shape (3,), not (16,)"),
-    ("extra", "it has strange, which nothing uses"),
-    ("nan", "head.mean holds something that is not a finite number"),
+    ("extra", "unexpected tensor strange"),
+    ("nan", "head.mean contains values that are not finite numbers"),
     ("json", "wholetext.json: this is not JSON"),
     ("form", "there is no form 'seperate'"),
     ("content", "it was trained on tiny-bert with the content 0123456789abcdef"),
-    ("base", "base model '/nowhere/tiny' is not here"),
+    ("base", "base model '/nowhere/tiny' was not found"),
     ("setting", "there is no setting settings.layer\n"),
     ("reads", "it takes hyp"),
     ("format", "format 99"),
@@ -250,9 +250,9 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
             train(recipe(root, **few, **settings), Session(tmp_path / "m", fresh=True))
         assert wanted in str(caught.value)
 
-    refused("leaves nothing to train", form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="frozen")
+    refused("leaves no parameters to train", form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="frozen")
     refused("it has no layer 'querry' to adapt", adapter__kind="lora", adapter__linears=["querry"])
-    refused("it lies from 1 to the size of a layer, 32", adapter__kind="lora", adapter__rank=1000)
+    refused("it must be from 1 to the size of a layer, 32", adapter__kind="lora", adapter__rank=1000)
     refused("there is no layer 9", settings__layers=[9], adapter__kind="frozen")
     refused("there is no setting settings.pol", settings__pol="cls")
     refused("no such model folder", base=str(tmp_path / "nowhere"))

@@ -39,7 +39,7 @@ def pick_device(wanted: str) -> str:
         return there[0]
     kind, _, number = wanted.partition(":")
     if kind not in there or not (number or "0").isdecimal() or int(number[:9] or 0) >= max(1, cuda):
-        raise ModelError(f"there is no device {wanted} here", next=f"torch sees {', '.join(there)}: use --device auto")
+        raise ModelError(f"device {wanted} is not available", next=f"torch sees {', '.join(there)}: use --device auto")
     return wanted
 
 
@@ -61,5 +61,5 @@ def memory() -> Iterator[None]:
 
 def _cannot_run(fault: Exception) -> ModelError:
     return ModelError(f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
-                      next="its configuration, vocabulary and weights may not belong together: check it with "
+                      next="its configuration, vocabulary and weights may not match: check it with "
                       "`wholetext models verify`, or fetch it again")

@@ -31,7 +31,7 @@ class Embeddings:
         self.modules = _modules(self.folder)
         unknown = {kind for kind, _ in self.modules} - {"Transformer", "Pooling", "Dense", "Normalize"}
         if unknown:
-            raise ModelError(f"it has a module {min(unknown)[:80]}, which is not known here", where=str(self.folder),
+            raise ModelError(f"the module {min(unknown)[:80]} is not supported", where=str(self.folder),
                              next="use a model of Transformer, Pooling, Dense and Normalize modules")
         stated = _table(self.folder / "sentence_bert_config.json")
         if stated.get("do_lower_case"):
@@ -50,8 +50,9 @@ class Embeddings:
 
     def layout(self, view: Excerpt) -> Layout:
         if self.pooling == "cls" and (view.before or view.after):
-            raise MetricError(f"{self.encoder.located.name} reads its vector from the first token, so a segment cannot "
-                              "be told from its context", next="use a view without context: sentence, slide, paragraph")
+            raise MetricError(f"{self.encoder.located.name} pools the first token, so a segment cannot "
+                              "be separated from its context",
+                              next="use a view without context: sentence, slide, paragraph")
         return self.encoder.tokenizer.layout(view, self.reading)
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
@@ -82,8 +83,8 @@ class Embeddings:
         config = _table(self.folder / path / "config.json") if path else {"pooling_mode_mean_tokens": True}
         chosen = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
         if len(chosen) != 1 or chosen[0] not in _POOLINGS:
-            raise ModelError(f"its pooling {' and '.join(chosen) or 'is not stated and'} is not known here",
-                             where=str(self.folder), next=f"known: {', '.join(_POOLINGS)}")
+            raise ModelError(f"its pooling {' and '.join(chosen) or 'is not stated and'} is not supported",
+                             where=str(self.folder), next=f"supported: {', '.join(_POOLINGS)}")
         return _POOLINGS[chosen[0]]
 
     @cached_property
@@ -97,7 +98,8 @@ class Embeddings:
                 config = _table(self.folder / path / "config.json")
                 file = self.folder / path / "model.safetensors"
                 if not str(config.get("activation_function", "")).endswith("Tanh") or not file.is_file():
-                    raise ModelError("its dense layer is no tanh layer in safetensors", where=str(self.folder / path))
+                    raise ModelError("its dense layer is not a tanh layer stored as safetensors",
+                                     where=str(self.folder / path))
                 with guarded(self.folder / path):
                     tensors: dict[str, Any] = load_file(str(file))
                     found.append((tensors["linear.weight"].astype(float), tensors["linear.bias"].astype(float)))

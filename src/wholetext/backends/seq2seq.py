@@ -200,7 +200,7 @@ def _markers(tokenizer: Any, side: str) -> Markers:
     inner, whole = _ids(tokenizer, "a", side), tuple(tokenizer(**{side: "a"})["input_ids"])
     at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), -1)
     if at < 0 or not inner or at + len(inner) == len(whole):
-        raise ModelError("the tokenizer puts no end mark after a text, which scoring needs",
+        raise ModelError("the tokenizer does not append an end-of-sequence token, which scoring needs",
                          where=str(tokenizer.name_or_path), next="use a model with an ordinary seq2seq tokenizer")
     mark = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
     return Markers(whole[:at], whole[at + len(inner) :], (int(mark),), (int(mark),))
@@ -208,8 +208,8 @@ def _markers(tokenizer: Any, side: str) -> Markers:
 
 def _limit(tokenizer: Any, config: Any) -> int:
     """Ids the model takes: the smaller of what tokenizer and positions say (some tokenizers name a huge number)."""
-    least = min(int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length))
-    return DEFAULT_LIMIT if least >= NO_LIMIT else least
+    limit = min(int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length))
+    return DEFAULT_LIMIT if limit >= NO_LIMIT else limit
 
 
 # ---------------------------------------------------------------- languages
@@ -237,7 +237,7 @@ def language_code(lang: str, codes: Sequence[str]) -> str:
     found = exact or [code for code in codes if code.lower().split("_")[0] == wanted.split("_")[0]]
     if len(found) == 1:
         return found[0]
-    what = "must be told the language of the text" if not lang else f"does not know the language {lang!r}"
+    what = "needs the language of the text" if not lang else f"does not support the language {lang!r}"
     if found:
         what = f"has several codes for the language {lang!r}"
     near = found or [code for code in codes if lang and code.startswith(wanted[:2])] or list(codes)

@@ -65,7 +65,7 @@ class Tokenizer:
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Where each id of a text comes from, as character positions."""
         if self._core is None:
-            raise ModelError("this tokenizer does not say where its tokens come from", where=str(self.folder),
+            raise ModelError("this tokenizer does not return character offsets", where=str(self.folder),
                              next="add a tokenizer.json to the model folder")
         return list(self._core.encode(text, add_special_tokens=False).offsets)
 
@@ -94,8 +94,8 @@ class Tokenizer:
         """The number of ids a user or a settings file asks for (0 where none does); an error if the model cannot."""
         if limit is None:
             return 0
-        least = len(self.markers.opening) + len(self.markers.closing) + 1
-        check_limit(limit, least, self.positions, str(self.folder))
+        minimum = len(self.markers.opening) + len(self.markers.closing) + 1
+        check_limit(limit, minimum, self.positions, str(self.folder))
         return limit
 
     def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
@@ -149,14 +149,14 @@ class Tokenizer:
         return Markers(opening, closed, (closing[0],), (closing[0],) * pair)
 
 
-def check_limit(limit: int, least: int, most: int, model: str) -> None:
+def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
     """An error where a limit leaves no room for text, or where the model has no positions for it (``most`` 0: any)."""
-    if limit < least:
+    if limit < minimum:
         raise MetricError(f"limit={limit} leaves no room for text", where=model,
-                          next=f"at least {least}; without limit= it is what the model takes")
+                          next=f"at least {minimum}; without limit= it is the model's maximum")
     if most and limit > most:
-        raise MetricError(f"limit={limit} is more than the {most} tokens the model has positions for", where=model,
-                          next=f"at most {most}; without limit= it is what the model takes")
+        raise MetricError(f"limit={limit} exceeds the model's maximum of {most} tokens", where=model,
+                          next=f"at most {most}; without limit= it is the model's maximum")
 
 
 def read_config(folder: Path) -> dict[str, Any]:

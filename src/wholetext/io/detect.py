@@ -34,7 +34,7 @@ def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = No
     elif isinstance(source, LineFiles):
         files = source
     elif not isinstance(source, Sequence):
-        raise InputError(f"a file, a folder or a list of files is wanted, not {type(source).__name__}",
+        raise InputError(f"expected a file, a folder or a list of files, got {type(source).__name__}",
                          next='read("corpus.jsonl"), read(LineFiles(src=…, hyps=…, refs=…))')
     else:
         files = LineFiles(corpus=source[0] if source else None, hyps=source[1:])

@@ -205,7 +205,7 @@ def _reading(name: str, path: FilePath | None = None) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError("no such file", where=name, next=_neighbours(path)) from None
     except IsADirectoryError:
-        raise InputError("this is a folder, a file is wanted here", where=name,
+        raise InputError("expected a file, got a folder", where=name,
                          next="name a file in it; only an EvalSet folder is read as a whole") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"the gzip file is broken: {error}", where=name,
@@ -229,7 +229,7 @@ def _neighbours(path: FilePath | None) -> str:
 
 def _not_utf8(where: str, raw: bytes, error: UnicodeDecodeError) -> InputError:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return InputError("this is UTF-16, UTF-8 is wanted", where=where,
+        return InputError("expected UTF-8, got UTF-16", where=where,
                           next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN")
     return InputError(f"byte {error.start + 1} of this line (0x{raw[error.start]:02x}) is not UTF-8", where=where,
                       next="convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > CLEAN (or from what it was written in)")

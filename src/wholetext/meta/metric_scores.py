@@ -88,7 +88,8 @@ def stored_files(where: Participants, elsewhere: Sequence[Path] = ()) -> list[St
              for label, level in metric_names(where.folder, where.langs)]
     for one in (one for path in elsewhere for one in _outside(path, where)):
         if any((one.label, one.level) == (other.label, other.level) for other in found):
-            raise InputError(f"two files hold {one.label}.{one.level}", where=str(one.path), next="rename one of them")
+            raise InputError(f"two files contain {one.label}.{one.level}", where=str(one.path),
+                             next="rename one of them")
         found.append(one)
     there = set(evalset.references(where.folder, where.langs))
 
@@ -164,7 +165,7 @@ def _names(made: Gathered, asked: Wanted, shown: dict[str, str], files: Sequence
     if asked.stored or not names:
         names += _submitted(made, asked, shown)
     if not names:
-        raise InputError("there are no metric scores here, and none were asked for", where=made.field.name,
+        raise InputError("no stored metric scores, and no metric was requested", where=made.field.name,
                          next="name metrics, e.g. -m chrf -m bleu")
     return list(dict.fromkeys(names))
 
@@ -231,7 +232,7 @@ def _lined_up(found: Judgments, made: Gathered, path: str, missing: str) -> Floa
                               (lacking, "there are no scores of {}", "score every system")):
         if names and (missing == "error" or (missing == "zero" and names is extra)):
             raise AlignmentError(text.format(", ".join(map(repr, names))), where=path,
-                                 next=f"{step}, or --allow-missing to go on without")
+                                 next=f"{step}, or --allow-missing to exclude them")
         if names:
             zero = ": they count as 0, as in the official results" if missing == "zero" else ""
             made.notes.append(f"{path}: {text.format(', '.join(names))}{zero}")
@@ -251,7 +252,7 @@ def _common(made: Gathered) -> Gathered:
     }
     if not lacking:
         return made
-    made.notes.append(f"left out for all metrics, because some lack them: {', '.join(sorted(lacking))}")
+    made.notes.append(f"excluded for all metrics, because some have no scores for them: {', '.join(sorted(lacking))}")
     keep = [i for i, system in enumerate(made.field.systems) if system not in lacking]
     if len(keep) < 2:
         raise InputError("fewer than two systems have scores of every metric", where=made.field.name,
@@ -325,7 +326,7 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> list[Metric
     outputs = [output for output in loaded.outputs if output.system in where.systems]
     absent = [system for system in where.systems if system not in {output.system for output in outputs}]
     if absent:
-        raise AlignmentError(f"system {absent[0]!r} was judged and has no output here", where=where.name,
+        raise AlignmentError(f"system {absent[0]!r} has human scores but no output", where=where.name,
                              next="name the systems that take part, or give scores of every metric")
     there = [name for name in where.refs if name in loaded.corpus.references]
     options = replace(options or Options(), refs=tuple(there) or None, flags=False)

@@ -167,7 +167,7 @@ def _test_set(root: Path, lp: str, runs: tuple[DocumentRun, ...], choice: Select
     judged = [name for one in human_names(root, lp) if one[1] == "sys" for name in human_scores(root, lp, *one).systems]
     found = conventions.recognised([*evalset.systems(root, lp), *judged], metrics, [run.doc for run in runs])
     if found:
-        return found, [f"{root.name} {lp} is taken for {found} by its systems and metrics (--test-set says another)"]
+        return found, [f"{root.name} {lp} is taken for {found} by its systems and metrics (--test-set overrides it)"]
     return "", [f"{root.name} is not the name of a WMT test set: no standard reference, outliers or primary "
                 "submissions apply (--test-set names the set if the folder was renamed)"]
 
@@ -251,8 +251,8 @@ def _take_part(
             left_out[system] = "not asked for"
     unknown = [system for system in choice.systems if system not in judged]
     if unknown:
-        raise InputError(f"nobody judged a system {unknown[0]!r}", where=f"{folder} {lp}",
-                         next=did_you_mean(unknown[0], list(judged)) or f"judged were {', '.join(judged)}")
+        raise InputError(f"there are no human scores of a system {unknown[0]!r}", where=f"{folder} {lp}",
+                         next=did_you_mean(unknown[0], list(judged)) or f"there are some of {', '.join(judged)}")
     systems = tuple(sorted(system for system in judged if system not in left_out))
     if len(systems) < 2:
         raise InputError(f"{len(systems)} systems are left, two are needed", where=f"{folder} {lp}",

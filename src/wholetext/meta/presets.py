@@ -44,7 +44,7 @@ PRESETS: dict[str, Preset] = {
 
 def preset(name: str) -> Preset:
     if name not in PRESETS:
-        raise InputError(f"there is no set of tasks {name!r}",
+        raise InputError(f"there is no task list {name!r}",
                          next=did_you_mean(name, list(PRESETS)) or f"there are {', '.join(PRESETS)}")
     return PRESETS[name]
 
@@ -121,7 +121,7 @@ def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averagi
     tasks = [str(result.task) for result in results]
     unknown = [name for name in given if name not in tasks]
     if unknown:
-        raise InputError(f"there is no task {unknown[0]!r} to weigh",
+        raise InputError(f"there is no task {unknown[0]!r} to weight",
                          next=did_you_mean(unknown[0], tasks) or f"there are {', '.join(dict.fromkeys(tasks))}")
     weights = [given.get(task, weight) for task, weight in zip(tasks, weights)]
     if min(weights) < 0 or not sum(weights) > 0:

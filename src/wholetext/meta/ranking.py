@@ -62,7 +62,7 @@ def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha:
     parts = parts / parts.sum()
     common = [name for name in results[0].metrics if all(name in result.metrics for result in results)]
     if not common:
-        raise InputError("no metric takes part in every task")
+        raise InputError("no metric has results in every task")
     values = {name: sum(w * _unit(r, r.value(name)) for w, r in zip(parts, results)) for name in common}
     ranks = {name: sum(w * float(r.rank(name) or np.nan) for w, r in zip(parts, results)) for name in common}
     order = sorted(common, key=lambda name: (-values[name], name))

@@ -73,7 +73,7 @@ def read_task(text: str) -> Task:
         raise InputError(f"{text!r}: there is one score per system, so there is nothing to average",
                          next="write sys:pearson")
     if level != "sys" and statistic == "spa":
-        raise InputError("soft pairwise accuracy is of systems", next="write sys:spa")
+        raise InputError("soft pairwise accuracy is defined for systems only", next="write sys:spa")
     if statistic in ("darr", "pdp") and average != "item":
         raise InputError(f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}")
     measure = Measure(statistic, average, float(found["gap"] or 25.0))  # type: ignore[arg-type]

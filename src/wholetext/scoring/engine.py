@@ -135,7 +135,7 @@ class Engine:
         if len(bad):
             shown = requests[bad[0]].hyp[0].text[:80]
             raise MetricError(f"{metric.name} returned statistics that are not finite for the text {shown!r}",
-                              next="undefined scores are said with mean_stats, which counts NaN as no value")
+                              next="use mean_stats for undefined scores: it ignores NaN")
         for i in range(len(requests)):
             lost = (fits[i].lost_context, fits[i].lost_focus) if fits else (0, 0)
             seen = metric.seen(requests[i], self) if lost[1] else None

@@ -71,7 +71,7 @@ class Options:
         if self.dtype not in DTYPES:
             raise InputError(f"there is no precision {self.dtype!r}", next=f"dtype is one of {', '.join(DTYPES)}")
         if self.overflow not in ("warn", "error"):
-            raise InputError(f"overflow is warn or error, not {self.overflow!r}", next="warn cuts text and counts it")
+            raise InputError(f"overflow is warn or error, not {self.overflow!r}", next="warn truncates and counts text")
         for name in ("batch_tokens", "block"):
             if not isinstance(value := getattr(self, name), int) or value < 1:
                 raise InputError(f"{name} is a number from 1 up, not {value!r}", next="leave it out for the default")
@@ -144,7 +144,7 @@ def environment(engine: Engine) -> dict[str, str]:
 
     used = [name for name in ("numpy", "sacrebleu", "torch", "transformers", "spacy") if name in sys.modules]
     found = {"python": python_version()} | {name: version(name) for name in used}
-    if "torch" in used:  # nobody loads it to score from the cache
+    if "torch" in used:  # not loaded when all scores are cached
         found["device"] = pick_device("auto") if engine.device == "auto" else engine.device
     return found
 
@@ -152,7 +152,7 @@ def environment(engine: Engine) -> dict[str, str]:
 def open_run(folder: Path | str) -> Results:
     """Read a run folder back: the same Results, without computing anything."""
     if not isinstance(folder, (str, Path)):
-        raise InputError(f"a folder is wanted, not {type(folder).__name__}", next='open_run("run")')
+        raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
     return replace(read_run(Path(folder), _reducing), spell=_spell)
 
 

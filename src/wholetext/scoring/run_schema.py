@@ -139,7 +139,7 @@ class Arrays:
         except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, TypeError, SyntaxError, RuntimeError,
                 NotImplementedError, MemoryError, OverflowError) as fault:
             raise self.place.fault(f"{name} cannot be read ({type(fault).__name__}: {fault})"[:300]) from None
-        self.place.need(len(data) == size, f"{name} has another size than it says")
+        self.place.need(len(data) == size, f"{name} does not have its declared size")
         return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C").copy()
 
     def has(self, name: str) -> bool:

@@ -37,11 +37,11 @@ class Axes:
 
     def __post_init__(self) -> None:
         if (self.context is None) == (self.window is None):
-            raise SpecError("a sweep goes over contexts or over windows, one of them",
+            raise SpecError("a sweep varies either the context or the window",
                             next="give --context 3, or --window 6")
         sizes = [*self.step, *([] if self.window is None else [self.window])]
         if (self.context or 0) < 0 or min(sizes, default=1) < 1:
-            raise SpecError("context sizes begin at 0, windows and strides at 1",
+            raise SpecError("context sizes must be at least 0, windows and strides at least 1",
                             next="give --context 3, or --window 6 --step 1")
         for name, given, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
             wrong = [word for word in given if word not in known]
@@ -159,7 +159,7 @@ def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple
     metric = one.metric.resolve(corpus.langs)
     refs = corpus.references if options.refs is None else options.refs
     if "ref" not in metric.needs | metric.wants or not refs:
-        axes = replace(axes, hyp=("own",))  # nobody to borrow from
+        axes = replace(axes, hyp=("own",))  # no reference to borrow from
     if "other" in axes.source and len(corpus.docs) < 2:
         axes = replace(axes, source=tuple(source for source in axes.source if source != "other") or ("same",))
         notes.append("there is one document only, so none can lend wrong context: source=other is left out")

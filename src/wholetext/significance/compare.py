@@ -33,7 +33,7 @@ Verdict = Literal["baseline", "better", "worse", "open"]
 
 @dataclass(frozen=True)
 class Significance:
-    """How systems are told apart: the arguments of ``compare``, as a run folder keeps them."""
+    """How systems are compared: the arguments of ``compare``, as stored in a run folder."""
 
     test: Test = "randomization"
     unit: Unit = "doc"
@@ -63,8 +63,8 @@ class SystemResult:
     delta_interval: Interval
     p: float  # against the baseline, uncorrected; NaN for the baseline itself
     p_holm: float  # corrected for every comparison that was made
-    rank: int | None  # cluster: systems of one rank are not told apart
-    verdict: Verdict  # "open": these documents do not settle it
+    rank: int | None  # cluster: systems of one rank do not differ significantly
+    verdict: Verdict  # "open": not significant on these documents
     power: Power | None  # at the level that the correction leaves; None for the baseline
 
 

@@ -196,7 +196,8 @@ def _units(systems: Sequence[FloatArray], draws: int) -> int:
                           next="score all systems on the same documents with the same metric")
     units = int(shapes.pop()[0])
     if units < 1 or draws < 1:
-        raise MetricError(f"cannot draw {draws} times from {units} units", next="give a document and a draw at least")
+        raise MetricError(f"cannot draw {draws} resamples of {units} units",
+                          next="give at least one document and one draw")
     return units
 
 

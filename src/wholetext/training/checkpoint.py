@@ -1,4 +1,4 @@
-"""The state of a training run on disk: whole or absent at any moment, so that a killed run goes on bit for bit."""
+"""Checkpoints of a training run, written atomically: an interrupted run resumes with identical results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OWN = re.compile(r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|s
 
 @dataclass
 class Progressed:
-    """How far a run is; everything that decides what happens next."""
+    """Progress of a run: all the state that decides the next step, except for tensors."""
 
     step: int = 0
     epoch: int = 0
@@ -52,7 +52,7 @@ class Checkpoints:
         self.folder = out / ".train"
 
     def claim(self, recipe: Recipe, fresh: bool) -> None:
-        """An error, before any work, where the folder holds a run of another recipe, or something else altogether."""
+        """Raise, before any work, if the folder contains a run of another recipe or foreign files."""
         check(self.folder.parent, MODEL)
         if fresh:
             self._remove()
@@ -61,42 +61,42 @@ class Checkpoints:
             return
         other = sorted(name for name in {*there, *mine} if there.get(name) != mine.get(name))
         shown = "; ".join(f"{name} was {there.get(name)!r}, is {mine.get(name)!r}"[:160] for name in other[:3])
-        raise InputError(f"the folder holds a run of another recipe ({shown})", where=str(self.folder.parent),
-                         next="give another --out, or --fresh to begin anew here")
+        raise InputError(f"the folder contains a run of another recipe ({shown})", where=str(self.folder.parent),
+                         next="give another --out, or --fresh to start from scratch")
 
     def begin(self, recipe: Recipe, data: str) -> bool:
-        """Claim the folder for a run on some data; whether there is one of it to go on with."""
+        """Register a run on this data in the folder; returns whether there is a checkpoint to resume from."""
         there = self._there()
         if there:
             if there.get("data") != data:
-                raise InputError("the folder holds a run on other data under the same names",
+                raise InputError("the folder contains a run on other data with the same names",
                                  where=str(self.folder.parent),
-                                 next="give another --out, or --fresh to begin anew here")
+                                 next="give another --out, or --fresh to start from scratch")
             return (self.folder / STATE).is_file()
         mine = {"recipe": plain(recipe), "data": data}
         write_file(self.folder / RUN, json.dumps(mine, indent=1, ensure_ascii=False) + "\n")
         return False
 
     def _remove(self) -> None:
-        """Remove what a run leaves here, and nothing else."""
+        """Remove the files of a run, and nothing else."""
         with refusing(str(self.folder), what="a new run"):
             for path in self.folder.iterdir() if self.folder.is_dir() else ():
                 if _OWN.fullmatch(path.name):
                     path.unlink()
 
     def _there(self) -> dict[str, Any]:
-        """What the folder's run was begun with; empty where there is none."""
+        """Recipe and data of the run in the folder; empty if there is none."""
         path = self.folder / RUN
         if not path.is_file():
             return {}
-        again = "begin anew with --fresh"
+        again = "start from scratch with --fresh"
         found = read_json(file_bytes(path, error=RunError, next=again), where=str(path), error=RunError, next=again)
         if not isinstance(found, dict) or not isinstance(found.get("recipe"), dict):
-            raise RunError("it does not describe a run", where=str(path), next=again)
+            raise RunError("not a description of a training run", where=str(path), next=again)
         return found
 
     def save(self, progressed: Progressed, learner: Any, optimizer: Any) -> None:
-        """Everything a run needs to go on, in one file."""
+        """Write a checkpoint: progress, trained tensors, optimizer and random state in one file."""
         import io
 
         torch = torch_module()
@@ -109,7 +109,7 @@ class Checkpoints:
         write_file(self.folder / STATE, buffer.getvalue())
 
     def load(self, learner: Any, optimizer: Any) -> Progressed:
-        """Put a run back to where it was saved."""
+        """Restore learner, optimizer and random state from the checkpoint; returns the progress."""
         torch = torch_module()
         try:
             state = torch.load(self.folder / STATE, weights_only=True, map_location="cpu")
@@ -118,8 +118,8 @@ class Checkpoints:
             optimizer.load_state_dict(state["optimizer"])
             torch.set_rng_state(state["random"])
         except Exception as fault:  # unpickling and torch raise whatever the broken file caused
-            raise RunError(f"the state of the run cannot be read ({type(fault).__name__}: {fault})"[:300],
-                           where=str(self.folder), next="begin anew with --fresh") from fault
+            raise RunError(f"the checkpoint cannot be read ({type(fault).__name__}: {fault})"[:300],
+                           where=str(self.folder), next="start from scratch with --fresh") from fault
         return progressed
 
     def keep_best(self, step: int, tensors: dict[str, Array]) -> None:
@@ -130,7 +130,8 @@ class Checkpoints:
     def best(self, step: int) -> dict[str, Array]:
         path = self.folder / f"best-{step}.safetensors"
         if not path.is_file():
-            raise ModelError("the best tensors of the run are gone", where=str(path), next="begin anew with --fresh")
+            raise ModelError("the best checkpoint of the run is missing", where=str(path),
+                             next="start from scratch with --fresh")
         return WeightsFile(path).tensors
 
     def tidy(self, step: int) -> None:

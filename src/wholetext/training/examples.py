@@ -39,7 +39,7 @@ class ExamplePlace:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Pairs to learn from or to check with, those of an item side by side."""
+    """Training or validation examples, grouped by item."""
 
     pairs: tuple[Request, ...]
     gold: FloatArray  # (n,)
@@ -91,7 +91,7 @@ def read_examples(recipe: Recipe, root: Path | None = None) -> tuple[Examples, E
     train, held = _limited(train, recipe.most, recipe), _limited(held, recipe.validation_most, recipe, by_part=True)
     for name, found in (("training", train), ("validation", held)):
         if not len(found):
-            raise InputError(f"there is no {name} example", next="use more documents, or another share")
+            raise InputError(f"there are no {name} examples", next="use more documents, or another share")
     if float(np.std(train.gold)) == 0:
         raise InputError("all training examples have the same human score", next="check the human scores")
     return train, held
@@ -101,8 +101,8 @@ def held_back(docs: set[str], share: float, seed: int) -> set[str]:
     """Documents for validation: at least one, chosen by a hash of their names."""
     order = sorted(docs, key=lambda doc: (hashlib.blake2b(f"{seed}:{doc}".encode(), digest_size=8).digest(), doc))
     if len(order) < 2:
-        raise InputError("there is one document only, which cannot be for training and for validation",
-                         next="use more documents, or give validation sets of their own")
+        raise InputError("one document cannot be split into training and validation data",
+                         next="use more documents, or name separate validation sets")
     return set(order[: min(len(order) - 1, max(1, round(share * len(order))))])
 
 
@@ -167,7 +167,7 @@ def _paired(
     for doc, start, k, system in sorted(scores, key=lambda key: (key[2], order[key[0]], key[1], key[3])):
         many = scores[doc, start, k, system]
         if system not in outputs:
-            raise AlignmentError(f"system {system!r} was judged and has no output", where=about[0],
+            raise AlignmentError(f"system {system!r} has human scores but no output", where=about[0],
                                  next="ratings and texts must match")
         for ref in (ref for ref in refs if ref != system):
             hyp, sides = outputs[system].docs[doc], (ref, glue[0], glue[1])

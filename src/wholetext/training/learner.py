@@ -63,11 +63,11 @@ class Learner(Protocol):
         ...
 
     def tensors(self) -> dict[str, Array]:
-        """Everything that was trained, as ``weights.safetensors`` has it."""
+        """All trained parameters, as in ``weights.safetensors``."""
         ...
 
     def restore(self, tensors: Mapping[str, Array]) -> None:
-        """Put such tensors back."""
+        """Load trained parameters."""
         ...
 
 
@@ -85,7 +85,7 @@ def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
     form = kind(Opening(config, base, WeightsFile(None), Precision(engine.device, engine.dtype), engine))
     if recipe.adapter.kind == "frozen":
         if direct:
-            raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves nothing to train",
+            raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves no parameters to train",
                              next="use adapter.kind = \"lora\" or \"full\"")
         return _Frozen(recipe, material, config, form, tell)
     if not isinstance(form, Learnable):
@@ -94,7 +94,7 @@ def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
 
 
 class _Frozen:
-    """Only the head learns; its inputs are computed once."""
+    """Trains only the head; the features of the frozen base model are computed once."""
 
     def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Form, tell: Tell) -> None:
         torch = torch_module()
@@ -135,7 +135,7 @@ class _Frozen:
 
 
 class _Whole:
-    """The base model learns (all of it or an adapter), and the head with it where the form has one."""
+    """Trains the base model (fully or through an adapter), together with the head if there is one."""
 
     def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Any) -> None:
         self.recipe, self.material, self.config, self.form = recipe, material, config, form
@@ -193,5 +193,5 @@ def _load_head(module: Any, tensors: Mapping[str, Array]) -> None:
 
 
 def _name(base: Located) -> str:
-    """How the folder remembers its base: by name, or by where it lies."""
+    """How the folder refers to its base model: by name, or by path."""
     return base.name if base.path.name != base.name else str(base.path.resolve())

@@ -1,4 +1,4 @@
-"""Training from a recipe to a folder: examples, a run (or the rest of one), the finished metric checked and written."""
+"""Training from a recipe to a folder: read examples, train or resume, write and verify the metric."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ NEAR = 1e-4  # how near to the trained model it must come, in spreads of the hum
 
 
 def train(recipe: Recipe, session: Session) -> Trained:
-    """Train by a recipe, go on with an interrupted run of it, or hand back a finished one."""
+    """Train with a recipe; resumes an interrupted run, and returns the result of a finished one."""
     torch = torch_module()
     checkpoints = Checkpoints(session.out)
     checkpoints.claim(recipe, session.fresh)
     examples, held = read_examples(recipe, session.root)
-    going_on = checkpoints.begin(recipe, f"{examples.digest()} {held.digest()}")
+    resuming = checkpoints.begin(recipe, f"{examples.digest()} {held.digest()}")
     material = TrainingData(examples, held, session.work or checkpoints.folder, session.engine or Engine())
     with torch.random.fork_rng():  # the caller's random numbers stay as they are
         torch.manual_seed(recipe.seed)
         learner = make_learner(recipe, material, lambda n, of: session.tell(Moment("features", n, of)))
         run = TrainingRun(recipe, session, material, learner, checkpoints)
-        if going_on:
+        if resuming:
             run.at = checkpoints.load(learner, run.optimizer)
         run.go()
         return _finish(run, replace(learner.config, output=run.scale()))
 
 
 def _finish(run: TrainingRun, config: Config) -> Trained:
-    """Write the folder, and make sure that it scores as the trained model does."""
+    """Write the folder, and verify that it reproduces the scores of the trained model."""
     at, learner, held, engine = run.at, run.learner, run.material.held, run.material.engine
     out, tensors = run.session.out, run.checkpoints.best(at.best)
     learner.restore(tensors)
@@ -55,7 +55,7 @@ def _finish(run: TrainingRun, config: Config) -> Trained:
     write_folder(out, config, text, tensors, writes)
     off = float(np.abs(open_learned(engine, str(out), "").scores(held.pairs[:CHECKED], engine) - wanted).max())
     if off > NEAR * max(1.0, abs(config.output.scale)):
-        raise ModelError(f"the written metric scores {off:.2g} away from the trained one", where=str(out),
+        raise ModelError(f"the written metric differs from the trained model by up to {off:.2g}", where=str(out),
                          next="the base model may have changed while training ran; train again")
     sizes = (len(run.material.train), len(held))
     return Trained(out, config, tuple(at.history), at.best, at.verdict(at.best), at.stopped, sizes)

@@ -1,4 +1,4 @@
-"""Recipes: everything that decides what training gives, with every default; read from TOML, overridden one by one."""
+"""Recipes: all settings of a training run with their defaults; read from TOML, overridden by options."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A training run. What it gives depends on this, the data and the base model alone."""
+    """Settings of a training run; its result is determined by them, the data and the base model."""
 
     data: tuple[Data, ...]
     validation: tuple[Data, ...] = ()  # sets of their own; none: a share of the documents above
-    share: float = 0.1  # of the documents, kept for validation
+    share: float = 0.1  # share of the documents used for validation
     split_seed: int = 0  # chooses them; one split for all seeds
     k: tuple[int, ...] = tuple(range(1, 11))  # lengths of paragraphs in sentences
     sampling: Sampling = "stratified"
@@ -62,8 +62,8 @@ class Recipe:
     head: HeadShape = field(default_factory=HeadShape)
     dropout: float = 0.1  # in the head; the base model keeps its own
 
-    epochs: int = 3
-    batch: int = 32  # examples per step
+    epochs: int = 3  # maximum number of epochs
+    batch: int = 32  # batch size
     rate: float = 0.0  # learning rate of the base model; 0: 5e-4 for lora, 3e-5 for full
     head_rate: float = 1e-3
     decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
@@ -72,7 +72,7 @@ class Recipe:
     anchor: float = 0.0  # spreads of the form's untrained score that are added to the human scores, which are noisy
     rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1; the rest is the squared error
     evaluate: int = 0  # steps between evaluations; 0: after each epoch
-    patience: int = 3  # evaluations without a better one after which training stops; 0: never
+    patience: int = 3  # early stopping: evaluations without improvement; 0: off
     seed: int = 1
 
     meaning: str = ""  # what a score means; "": the human score it predicts
@@ -89,12 +89,12 @@ class Recipe:
             (any(min(data.documents, data.skip) < 0 for data in self.data), "documents and skip are not negative", ""),
             (not self.k or min(self.k) < 1, f"k is {list(self.k)}", "lengths are from 1"),
             (self.sampling == "sentence" and 1 not in self.k, "sampling=sentence draws k = 1, which is not in k", ""),
-            (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it lies between 0 and 1"),
-            (not 0 <= self.rank <= 1, f"rank is {self.rank:g}", "it lies between 0 and 1"),
+            (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it must be between 0 and 1"),
+            (not 0 <= self.rank <= 1, f"rank is {self.rank:g}", "it must be between 0 and 1"),
             (self.within < 0 or self.anchor < 0, "within and anchor are not negative", ""),
             (self.ends and self.zero is not None, "the scale is given twice, by zero and hundred and by ends", ""),
-            (not 0 <= self.dropout < 1, f"dropout is {self.dropout:g}", "it lies from 0 to below 1"),
-            (not 0 <= self.warmup < 1, f"warmup is {self.warmup:g}", "it lies from 0 to below 1"),
+            (not 0 <= self.dropout < 1, f"dropout is {self.dropout:g}", "it must be in [0, 1)"),
+            (not 0 <= self.warmup < 1, f"warmup is {self.warmup:g}", "it must be in [0, 1)"),
             (min(self.seed, self.split_seed) < 0, "seeds are not negative", ""),
             (min(self.epochs, self.batch) < 1, "epochs and batch are at least 1", ""),
             (self.rate < 0 or self.head_rate <= 0 or self.decay < 0, "rate, head_rate and decay are not negative", ""),

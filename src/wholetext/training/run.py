@@ -99,7 +99,8 @@ class TrainingRun:
         loss = self.loss(self.learner.predict(chosen), chosen)
         value = float(loss.detach())
         if not np.isfinite(value):
-            raise ModelError(f"the loss is {value} after {at.step} steps", next="use a smaller rate or head_rate")
+            raise ModelError(f"the loss is {value} after {at.step} steps",
+                             next="use a lower learning rate (rate, head_rate)")
         self.optimizer.zero_grad()
         loss.backward()
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
@@ -128,10 +129,10 @@ class TrainingRun:
             return squared
         first, second = np.nonzero(np.triu(item[:, None] == item[None, :], 1))  # pairs of examples of one item
         sign = torch.sign(gold[first] - gold[second])
-        told = sign != 0
-        if not bool(told.any()):
+        untied = sign != 0
+        if not bool(untied.any()):
             return squared
-        pairs = torch.nn.functional.softplus(-(predicted[first] - predicted[second])[told] * sign[told])
+        pairs = torch.nn.functional.softplus(-(predicted[first] - predicted[second])[untied] * sign[untied])
         return (1 - self.recipe.rank) * squared + self.recipe.rank * pairs.mean()
 
     def squared(self, error: Any, item: IntArray) -> Any:

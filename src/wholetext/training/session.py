@@ -32,7 +32,7 @@ class Session:
     out: Path
     root: Path | None = None  # where EvalSets are looked up by name
     work: Path | None = None  # where features are kept; many runs may share it
-    fresh: bool = False  # begin anew
+    fresh: bool = False  # start from scratch
     minutes: float = 0.0  # stop training after this long; 0: never
     save_seconds: float = 30.0
     engine: Engine | None = None

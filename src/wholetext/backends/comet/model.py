@@ -99,7 +99,7 @@ def read_hparams(folder: Path) -> Hparams:
         raise ModelError(f"it cannot be used ({fault})", where=str(path), next="fetch the model again") from None
     for name, value, known in (("pool", found.pool, POOLS), ("layer_transformation", found.transformation, MIXES)):
         if value not in known:
-            raise ModelError(f"{name} is {value[:80]!r}, which is not known here", where=str(path),
+            raise ModelError(f"{name} is {value[:80]!r}, which is not supported", where=str(path),
                              next=f"known: {', '.join(known)}")
     if any(not 0 < size <= 1 << 20 for size in found.hidden_sizes) or len(found.hidden_sizes) > 100:
         raise ModelError(f"hidden_sizes is {str(list(found.hidden_sizes))[:80]}", where=str(path),
@@ -191,11 +191,11 @@ class CometModel:
         """A tensor by name; an error that names it where it is missing or has another shape."""
         found = self.weights.get(key)
         if found is None:
-            raise ModelError(f"the checkpoint lacks {key!r}", where=str(self.located.path),
-                             next="fetch the model again: hparams.yaml and the checkpoint do not belong together")
+            raise ModelError(f"the checkpoint has no tensor {key!r}", where=str(self.located.path),
+                             next="fetch the model again: hparams.yaml and the checkpoint do not match")
         if shape is not None and tuple(found.shape) != shape:
             raise ModelError(f"{key!r} has the shape {tuple(found.shape)}, not {shape}", where=str(self.located.path),
-                             next="fetch the model again: hparams.yaml and the checkpoint do not belong together")
+                             next="fetch the model again: hparams.yaml and the checkpoint do not match")
         return found
 
     @cached_property
@@ -263,7 +263,7 @@ def activation(name: str) -> Any:
     try:
         return getattr(torch.nn, known[name.lower()])()
     except TypeError:  # one that has parameters of its own
-        raise ModelError(f"the activation {name!r} is not known here", next="check hparams.yaml") from None
+        raise ModelError(f"the activation {name!r} is not supported", next="check hparams.yaml") from None
 
 
 def sparsemax(scores: list[float]) -> list[float]:

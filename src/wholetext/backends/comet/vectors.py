@@ -38,8 +38,9 @@ class SentenceVectors:
     def layout(self, view: Excerpt) -> Layout:
         found = self.model.tokenizer.layout(view, self.reading)
         if self.model.hparams.pool in FIRST_TOKEN and (view.before or view.after):
-            raise MetricError(f"{self.model.located.name} reads its vector from the first token, so a segment cannot "
-                              "be told from its context", next="use a view without context: sentence, slide, paragraph")
+            raise MetricError(f"{self.model.located.name} pools the first token, so a segment cannot "
+                              "be separated from its context",
+                              next="use a view without context: sentence, slide, paragraph")
         return found
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:

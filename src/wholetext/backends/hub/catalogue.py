@@ -1,4 +1,4 @@
-"""The models that metrics use unless told otherwise: licence, size, access, and where each lies on this machine."""
+"""The default models of metrics: licence, size, access, and where each is stored."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
 def _asked_for(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     hparams = folder / "hparams.yaml"
     if hparams.is_file():
-        told = read_yaml(file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError)
-        named = told.get("pretrained_model") if isinstance(told, dict) else None
+        hparams_table = read_yaml(file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError)
+        named = hparams_table.get("pretrained_model") if isinstance(hparams_table, dict) else None
         return [(named, FILES)] if isinstance(named, str) else []
     own = any((folder / name).is_file() for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json"))
     if not own and (folder / "config.json").is_file() and read_config(folder).get("model_type") == "mt5":

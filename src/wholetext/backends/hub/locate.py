@@ -77,7 +77,7 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
         what = "is a file, not a model folder" if _is_there(model) else "there is no such model folder"
         raise ModelError(what, where=model[:200], next="give a folder with config.json or hparams.yaml, or a hub name")
     if _is_there(model):
-        raise ModelError("is a file, not a model folder", where=model, next="give the folder the file lies in")
+        raise ModelError("is a file, not a model folder", where=model, next="give the folder that contains the file")
     return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
 
 
@@ -132,7 +132,7 @@ def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = 
     found = beside(checkpoint, name)
     if found == name and not HUB_NAME.fullmatch(name):
         last = Path(name.replace("\0", "")).name
-        raise ModelError(f"its {what} {name[:200]!r} is a path, and a checkpoint may not choose what is opened here",
+        raise ModelError(f"its {what} {name[:200]!r} is a path; for safety, checkpoints may only name models",
                          where=str(checkpoint), next=f"put the {what} beside the checkpoint's folder and its bare "
                          f"name in the file: {last[:80] or what}")  # fmt: skip
     try:
@@ -161,7 +161,7 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
     if offline():
         pin = f" --revision {revision}" if revision else ""
         raise ModelError(f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
-                         "switched off (HF_HUB_OFFLINE)",
+                         "disabled (HF_HUB_OFFLINE)",
                          next=_near(name) or f"with a connection: wholetext models fetch {name}{pin}")
     hub = _client()
     try:
@@ -181,8 +181,8 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
 
 def offline() -> bool:
     """Whether the environment forbids asking the hub."""
-    told = (os.environ.get(name, "") for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
-    return any(value.strip().upper() in {"1", "ON", "YES", "TRUE"} for value in told)
+    settings = (os.environ.get(name, "") for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+    return any(value.strip().upper() in {"1", "ON", "YES", "TRUE"} for value in settings)
 
 
 def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
@@ -312,13 +312,14 @@ def _client() -> Any:
 def _fault(name: str, fault: Exception) -> ModelError:
     kind, fetch = type(fault).__name__, f"wholetext models fetch {name}"
     if kind == "GatedRepoError":
-        return ModelError(f"model {name!r} asks for its licence to be accepted first",
+        return ModelError(f"model {name!r} is gated: its licence must be accepted first",
                           next=f"accept it at https://huggingface.co/{name}, run `hf auth login`, then: {fetch}")
     if kind in {"RepositoryNotFoundError", "HFValidationError"}:
         return ModelError(f"there is no model {name!r} on the hub, and no folder of that name",
                           next=f"check the spelling (wholetext models list), then: {fetch}")
     if kind == "RevisionNotFoundError":
-        return ModelError(f"model {name!r} has no such revision", next=f"drop the #revision; {fetch} brings the newest")
+        return ModelError(f"model {name!r} has no such revision",
+                          next=f"drop the #revision; {fetch} downloads the latest")
     first = (str(fault).strip().splitlines() or [kind])[0]
     return ModelError(f"there is no folder {name!r}, and the model could not be fetched ({kind}: {first[:200]})",
                       next=_near(name) or f"with a connection: {fetch}")

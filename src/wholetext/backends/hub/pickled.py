@@ -103,7 +103,7 @@ class Unpickler:
         except Exception as fault:  # a damaged pickle can fail in any way
             raise ModelError(f"the checkpoint cannot be read ({type(fault).__name__}: {str(fault)[:200]})",
                              where=self.where, next=AGAIN) from None
-        raise ModelError("its pickle has no end", where=self.where, next=AGAIN)
+        raise ModelError("its pickle is truncated", where=self.where, next=AGAIN)
 
     # ---------------------------------------------------------------- opcodes
 
@@ -159,7 +159,8 @@ class Unpickler:
             found = _INERT
         if found is None:
             raise ModelError(f"the checkpoint asks for {module[:80]}.{name[:80]}, which is neither a tensor nor a "
-                             "plain container; it was refused and nothing in it was run", where=self.where, next=AGAIN)
+                             "plain container; it was refused and nothing in it was executed",
+                             where=self.where, next=AGAIN)
         self.stack.append(found)
 
     def call(self, _: Any) -> None:
@@ -183,7 +184,7 @@ class Unpickler:
         pid = self.stack.pop()
         fine = isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage" and pid[1] in DTYPES.values()
         if not fine or type(pid[4]) is not int or not isinstance(pid[2], str):
-            raise ModelError("the checkpoint points to something that is no tensor", where=self.where, next=AGAIN)
+            raise ModelError("the checkpoint refers to something that is not a tensor", where=self.where, next=AGAIN)
         if len(pid) > 5 and pid[5] is not None:
             raise ModelError("its tensors are views in a way that torch no longer writes", where=self.where, next=AGAIN)
         dtype, width = pid[1]

@@ -51,10 +51,10 @@ class TorchFile:
         storage = stored.storage
         begin, size = self.entries.get(storage.key, (0, -1))
         if (stored.offset + stored.extent) * storage.width > min(size, len(self.bytes) - begin):
-            raise self.fault(f"the checkpoint is cut short: the numbers of {key[:200]!r} are missing")
+            raise self.fault(f"the checkpoint is truncated: the data of {key[:200]!r} is missing")
         if stored.elements > stored.extent:
-            raise self.fault(f"the tensor {key[:200]!r} of shape {stored.shape} uses the same {stored.extent} numbers "
-                             "again and again")
+            raise self.fault(f"the tensor {key[:200]!r} of shape {stored.shape} repeats the same {stored.extent} "
+                             "values by overlapping strides")
         return begin + stored.offset * storage.width
 
     def check(self) -> int:
@@ -103,7 +103,7 @@ class TorchFile:
         """The values in data.pkl; entries are then named as its tensors name them."""
         root = next((name[: -len("data.pkl")] for name in self.entries if name.endswith("/data.pkl")), None)
         if root is None:
-            raise self.fault("the archive holds no data.pkl, so it is no PyTorch checkpoint")
+            raise self.fault("the archive has no data.pkl, so it is not a PyTorch checkpoint")
         begin, size = self.entries[f"{root}data.pkl"]
         if whole and size > BYTES:
             raise self.fault(f"its data.pkl has {size:,} bytes, more than any checkpoint needs")
@@ -129,7 +129,7 @@ class TorchFile:
         for key in keys if isinstance(keys, list) else ():
             count = int.from_bytes(self.bytes[at : at + 8], "little")
             if not isinstance(key, str) or key not in widths:
-                raise self.fault(f"it holds numbers {str(key)[:80]!r} that belong to no tensor")
+                raise self.fault(f"its storage {str(key)[:80]!r} belongs to no tensor")
             found[key] = (at + 8, count * widths[key])
             at += 8 + count * widths[key]
         return found, content

@@ -103,7 +103,7 @@ def _safetensors(path: Path, name: str) -> Finding:
     except (KeyError, TypeError, IndexError, AttributeError):
         return Finding(name, False, "not a safetensors file (its header describes no tensors)")
     if there != wanted:
-        return Finding(name, False, f"{there} bytes, its header speaks of {wanted}")
+        return Finding(name, False, f"{there} bytes, but its header declares {wanted}")
     return Finding(name, True, f"{len(ends)} tensors, {there / 1e6:.1f} MB")
 
 

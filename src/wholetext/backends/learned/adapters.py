@@ -81,7 +81,7 @@ def _add_low_rank(model: Any, adapter: Adapter) -> None:
         raise ModelError(f"{what} to adapt", next=near or f"name some of adapter.linears: {', '.join(sorted(lasts))}")
     most = min(min(layer.weight.shape) for name, layer in linears.items() if name.rpartition(".")[2] in wanted)
     if not 1 <= adapter.rank <= most:
-        raise ModelError(f"adapter.rank is {adapter.rank}", next=f"it lies from 1 to the size of a layer, {most}")
+        raise ModelError(f"adapter.rank is {adapter.rank}", next=f"it must be from 1 to the size of a layer, {most}")
     for name, layer in linears.items():
         owner, _, last = name.rpartition(".")
         if last in wanted and _UNREAD not in name:

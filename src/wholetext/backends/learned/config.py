@@ -78,7 +78,7 @@ def read_config(folder: Path) -> Config:
                            "use the version of wholetext that wrote it")
     found = fill(Config, given, origin)
     if "hyp" not in found.reads or len(found.reads) < 2 or len(set(found.reads)) < len(found.reads):
-        raise origin.fault(f"reads is {list(found.reads)}: it takes hyp, and at least one of ref and src")
+        raise origin.fault(f"reads is {list(found.reads)}: it must contain hyp, and at least one of ref and src")
     return found
 
 

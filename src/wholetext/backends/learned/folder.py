@@ -22,19 +22,20 @@ def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
     """
     if not config.base:
         if wanted:
-            raise ModelError("it holds the whole model, so base= has no effect", where=str(folder), next="leave it out")
+            raise ModelError("it contains the whole model, so base= has no effect", where=str(folder),
+                             next="leave it out")
         return hub.locate(str(folder))
     name = wanted or hub.beside(folder, Path(config.base).name)
     if not wanted and not Path(name).is_dir():
         name = config.base
     path = Path(name)
     if "/" in name and path.is_dir() and not (path / "config.json").is_file():
-        raise ModelError(f"its base model {name!r} is no model folder", where=str(folder),
-                         next="say where it is: learned(base=FOLDER)@…")
+        raise ModelError(f"its base model {name!r} is not a model folder", where=str(folder),
+                         next="give its path: learned(base=FOLDER)@…")
     local = path.is_dir() or name in hub.EMBEDDED
     if path.is_absolute() and not path.is_dir():
-        raise ModelError(f"its base model {config.base!r} is not here", where=str(folder),
-                         next="put it beside the metric's folder, or say where it is: learned(base=FOLDER)@…")
+        raise ModelError(f"its base model {config.base!r} was not found", where=str(folder),
+                         next="put it beside the metric's folder, or give its path: learned(base=FOLDER)@…")
     found = hub.locate(name, patterns=FILES) if local else hub.locate(name, config.content, patterns=FILES)
     if found.revision != config.content:
         raise ModelError(f"it was trained on {Path(config.base).name} with the content {config.content}; {name} has "

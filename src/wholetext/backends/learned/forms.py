@@ -58,7 +58,7 @@ class Form(Protocol):
         ...
 
     def seen(self, pair: Request) -> int | None:
-        """How many characters of the hypothesis are read; None where that cannot be told."""
+        """How many characters of the hypothesis are read; None if unknown."""
         ...
 
     def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
@@ -90,7 +90,7 @@ def form_class(name: str, where: str = "") -> Any:
 
 
 def check(config: Config, where: str) -> None:
-    """An error where a configuration's settings are not its form's."""
+    """Raise if the settings of a configuration do not fit its form."""
     kind = form_class(config.form, where)
     fill(kind.Settings, config.settings, Origin(where, ModelError), "settings.")
     if (config.head is None) != bool(getattr(kind, "predicts_directly", False)):

@@ -94,7 +94,7 @@ class Joint:
         room that is left; then the ends of the scored texts, the longest first.
         """
         if self.pooling.pool == "cls" and any(v.before or v.after for v in texts_of(pair, self.reads).values()):
-            raise MetricError("this metric reads its vector from the first token, so a segment cannot be told from "
+            raise MetricError("this metric pools the first token, so a segment cannot be separated from "
                               "its context", next="use a view without context: sentence, slide, paragraph")
         markers = self.body.tokenizer.markers
         texts = [self.body.tokenizer.parts(view) for view in texts_of(pair, self.reads).values()]

@@ -30,7 +30,7 @@ class Vectors:
 
     def layout(self, view: Excerpt) -> Layout:
         if self.pooling.pool == "cls" and (view.before or view.after):
-            raise MetricError("this metric reads its vector from the first token, so a segment cannot be told from "
+            raise MetricError("this metric pools the first token, so a segment cannot be separated from "
                               "its context", next="use a view without context: sentence, slide, paragraph")
         return self.body.tokenizer.layout(view, self.reading)
 

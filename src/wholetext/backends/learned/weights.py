@@ -44,7 +44,7 @@ class WeightsFile:
             raise ModelError(f"it cannot be read ({fault})", where=str(self.path), next=AGAIN) from None
         for name, tensor in found.items():
             if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
-                raise ModelError(f"{name} holds something that is not a finite number", where=str(self.path),
+                raise ModelError(f"{name} contains values that are not finite numbers", where=str(self.path),
                                  next=AGAIN)
         return {name: tensor.astype(np.float32) for name, tensor in found.items()}
 
@@ -66,7 +66,7 @@ class WeightsFile:
 
     def _refuse(self, extra: set[str]) -> None:
         if extra:
-            raise ModelError(f"it has {min(extra)}, which nothing uses", where=str(self.path), next=AGAIN)
+            raise ModelError(f"unexpected tensor {min(extra)}", where=str(self.path), next=AGAIN)
 
 
 def write_weights(path: Path, tensors: Mapping[str, Array]) -> None:

@@ -174,7 +174,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
     value = read_json(line, where=where, next="write one JSON object per line, each key once")
     if isinstance(value, dict):
         return value
-    raise InputError(f"a JSON object is wanted on each line, not {_kind(value)}", where=where,
+    raise InputError(f"expected a JSON object on each line, got {_kind(value)}", where=where,
                      next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list")
 
 

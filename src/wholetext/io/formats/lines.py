@@ -156,7 +156,7 @@ def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
     if isinstance(texts, Mapping):
         return dict(texts)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise InputError(f"a list of strings is wanted, not {type(texts).__name__}", where=f"{name}s")
+        raise InputError(f"expected a list of strings, got {type(texts).__name__}", where=f"{name}s")
     if texts and not isinstance(texts[0], str):
         return {f"{name}{i}": item for i, item in enumerate(texts)}
     return {name: texts} if len(texts) else {}
@@ -164,9 +164,9 @@ def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
 
 def _texts(name: str, texts: Sequence[str], where: str) -> Column:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise InputError(f"a list of strings is wanted, not {type(texts).__name__}", where=where)
+        raise InputError(f"expected a list of strings, got {type(texts).__name__}", where=where)
     for i, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputError(f"a string is wanted, not {type(text).__name__}", where=f"{where}[{i}]")
+            raise InputError(f"expected a string, got {type(text).__name__}", where=f"{where}[{i}]")
         clean(text, f"{where}[{i}]")
     return Column(name, texts, where)

@@ -93,7 +93,7 @@ def read_scores(path: FilePath, scheme: str, level: ScoreLevel, *, items: Sequen
     size = size or len(next(iter(rows.values())))
     for system, pairs in rows.items():
         if len(pairs) != size:
-            raise AlignmentError(f"system {system!r} has {len(pairs)} scores, {size} are wanted", where=os.fspath(path),
+            raise AlignmentError(f"system {system!r} has {len(pairs)} scores, expected {size}", where=os.fspath(path),
                                  next="write one block of scores per system, in the order of the texts")
     values = np.array([[score for _, score in pairs] for pairs in rows.values()], dtype=np.float64)  # (systems, items)
     return Judgments(scheme, level, tuple(rows), values, known if level in ("doc", "domain") else ())
@@ -143,7 +143,7 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
         if len(cells) != wanted:
             if not line.strip():
                 continue
-            raise InputError(f"this line has {len(cells)} columns, {wanted} are wanted", where=at(file.name, place),
+            raise InputError(f"this line has {len(cells)} columns, expected {wanted}", where=at(file.name, place),
                              next="write SYSTEM<tab>SCORE" if wanted == 2 else "write DOMAIN<tab>SYSTEM<tab>SCORE")
         system = cells[-2].strip()
         pair = (cells[0] if wanted == 3 else "", _score(cells[-1].strip(), gaps, file.name, place))
@@ -166,7 +166,7 @@ def _by_domain(pairs: Sequence[tuple[str, float]], known: Sequence[str], system:
     scores = dict(pairs)
     if len(scores) != len(pairs) or set(scores) != set(known):
         raise AlignmentError(f"system {system!r} has scores for the domains {', '.join(scores)}, "
-                             f"one each is wanted for {', '.join(known)}", where=os.fspath(path))
+                             f"expected one each for {', '.join(known)}", where=os.fspath(path))
     return [(domain, scores[domain]) for domain in known]
 
 

@@ -17,7 +17,7 @@ Split = Literal["distance", "flag"]
 
 @dataclass(frozen=True)
 class ContrastAccuracy:
-    """How many items of a group were decided correctly; ties and undefined scores count as errors and are told."""
+    """How many items of a group were decided correctly; ties and undefined scores count as errors and are reported."""
 
     group: str
     total: int
@@ -73,7 +73,7 @@ def compare(first: Decisions, second: Decisions) -> ContrastComparison:
     from scipy.stats import binomtest
 
     if first.set.items != second.set.items:
-        raise MetricError(f"{first.metric} and {second.metric} were not decided on the same items")
+        raise MetricError(f"{first.metric} and {second.metric} were not evaluated on the same items")
     only_first = int((first.correct & ~second.correct).sum())
     only_second = int((second.correct & ~first.correct).sum())
     apart = only_first + only_second

@@ -48,7 +48,7 @@ def _json(path: Path, wanted: Wanted, reader: str) -> ContrastSet:
                 return made(data, path, wanted)
             except InputError as fault:
                 raise InputError(fault.what, where=_with_line(fault.where, path), next=fault.next) from None
-    raise InputError("this is no contrastive set that is known here", where=str(path),
+    raise InputError("unknown format of contrastive set", where=str(path),
                      next=f"name its format with --reader {'|'.join(READERS)}")
 
 

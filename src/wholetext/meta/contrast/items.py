@@ -47,7 +47,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a reader is told beside the file: languages, where the documents lie, how many sentences of context."""
+    """Options of a reader: languages, where the documents lie, how many sentences of context."""
 
     langs: tuple[str, str] | None = None
     documents: Path | None = None

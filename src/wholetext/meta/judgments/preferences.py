@@ -49,7 +49,7 @@ def read_rankings(path: FilePath) -> list[Preference]:
         count = sum(name.startswith("system") and name.endswith("Id") for name in names)
         item = next((name for name in ("segmentId", "srcIndex") if name in names), None)
         if item is None or count < 2:
-            raise InputError("this is no table of relative rankings", where=file.name,
+            raise InputError("not a table of relative rankings", where=file.name,
                              next="its columns are segmentId, judgeId, system1Id, system1rank, system2Id …")
         found: list[Preference] = []
         for number, row in enumerate(rows, 2):
@@ -96,10 +96,10 @@ def read_preferences(path: FilePath) -> list[PreferenceItem]:
             try:
                 missing = [name for name in needed if not isinstance(row[name], str)]
             except (KeyError, TypeError, IndexError) as error:
-                raise InputError(f"this is no preference ({type(error).__name__}: {error})",
+                raise InputError(f"not a preference ({type(error).__name__}: {error})",
                                  where=at(file.name, number), next=f"a line has {', '.join(needed)}") from None
             if missing or row["choice"] not in ("text1", "text2", "tie"):
-                raise InputError(f"{missing[0] if missing else 'choice'} is not what it should be",
+                raise InputError(f"{missing[0] if missing else 'choice'} is missing or invalid",
                                  where=at(file.name, number), next="choice is text1, text2 or tie")
             sign = {"text1": 1, "text2": -1, "tie": 0}[row["choice"]]
             item, rater = str(row.get("id", number)), str(row.get("eval", ""))

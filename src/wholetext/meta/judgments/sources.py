@@ -85,7 +85,7 @@ def _tabled(path: Path, place: Place, segments: tuple[Segment, ...]) -> Source:
     notes = [f"{table.unscored} lines have no score"] if table.unscored else []
     if table.rebuilt:
         found, rest = _released(found, place, segments)
-        notes += [f"{rest} ratings have only a score rebuilt from severities"] if rest else []
+        notes += [f"{rest} ratings have only a score computed from severities"] if rest else []
     return Source(found, _total(place[2], found), str(path), "; ".join(notes))
 
 
@@ -111,7 +111,7 @@ def _overall(path: Path, place: Place, segments: tuple[Segment, ...], rated: Seq
             for one in rated if one.system in row]
     known = [one for one in rows if not np.isnan(one[3])]
     return Source(gather(place[2], known, segments), "mean", str(path), "ratings have no overall score: the segment's "
-                  "released score stands in")
+                  "released score is used instead")
 
 
 def _released(found: Ratings, place: Place, segments: tuple[Segment, ...]) -> tuple[Ratings, int]:
@@ -133,4 +133,4 @@ def _anonymous(folder: str | Path, lp: str, gold: str, segments: tuple[Segment, 
             for s, system in enumerate(judged.systems) for item in np.flatnonzero(~np.isnan(judged.values[s]))]
     found = gather(gold, rows, segments)
     return Source(found, _total(gold, found), f"{lp}.{gold}.seg.score",
-                  "the scores have no rater ids: all ratings count as one person's")
+                  "the file has no rater ids: all ratings count as one rater's")

@@ -72,7 +72,7 @@ def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> It
             yield _rating(cells, segments[place], at(name, number))
     short = [system for system, count in seen.items() if count != len(segments)]
     if short:
-        raise AlignmentError(f"system {short[0]!r} has {seen[short[0]]} ratings, {len(segments)} are wanted",
+        raise AlignmentError(f"system {short[0]!r} has {seen[short[0]]} ratings, expected {len(segments)}",
                              where=name, next="write None for segments that were not rated")
 
 
