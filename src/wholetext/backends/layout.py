@@ -1,4 +1,4 @@
-"""Token ids of a view, built from its parts: where the scored tokens lie, and what gives way when it is too long."""
+"""Token ids of a view, built from its parts: the positions of scored tokens, and what is truncated first."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def refuse_gaps(folder: Path, facts: Mapping[str, Any]) -> None:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[Any]:
-    """The transformers module, silent; whatever it says about a folder it cannot read names the folder."""
+    """The transformers module without log output; its errors about a folder are raised with the folder's name."""
     try:
         import transformers
     except ImportError:

@@ -211,7 +211,7 @@ def _read() -> dict[str, Any]:
 
 
 def _outcome(kept: Any) -> Outcome | None:
-    """What the file says, where that makes sense."""
+    """The content of the file, if it is valid."""
     if not isinstance(kept, dict) or kept.get("limit") not in ("", *LIMITS) or not isinstance(kept.get("works"), bool):
         return None
     return Outcome(kept["works"], kept["limit"], str(kept.get("why", "")))

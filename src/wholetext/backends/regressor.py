@@ -107,7 +107,7 @@ class Regressor:
 
 
 def locate_tokenizer(model: Located, wanted: str) -> Located:
-    """Where the tokenizer lies: the one named, else the model's own, else mT5's."""
+    """Locate the tokenizer: the one given, else the model's own, else mT5's."""
     if wanted != "auto":
         return locate(beside(model.path, wanted), patterns=SPIECE)
     if any((model.path / name).is_file() for name in ("spiece.model", "tokenizer.json")):

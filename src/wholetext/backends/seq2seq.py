@@ -64,7 +64,7 @@ class Seq2Seq:
         return together((self.given(x.given).fit, self.said(x.said).fit))
 
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
-        """Teacher forcing: the decoder reads the text it is asked about, and says what it expected at each step."""
+        """Teacher forcing: the decoder reads the text to score, and returns the log-probability of each token."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         given, said = [self.given(x.given).ids for x in batch], [self.said(x.said) for x in batch]
         with torch.inference_mode(), memory():
@@ -168,7 +168,7 @@ def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float
 
 
 def _said(layout: Layout, logs: list[float]) -> TokenLogProbs:
-    """Log-probabilities of the steps of a span, told apart."""
+    """Log-probabilities of the steps of a span, one by one."""
     if layout.start == 0:  # the model writes nothing before a text
         return TokenLogProbs(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
     return TokenLogProbs(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])

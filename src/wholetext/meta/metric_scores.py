@@ -208,7 +208,7 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
 
 
 def _spare(values: FloatArray, where: Participants, level: ScoreLevel) -> bool:
-    """Whether scores are missing only where nobody judged (as in files that ``meta --out`` writes)."""
+    """Whether scores are missing only where human scores are (as in files that ``meta --out`` writes)."""
     if level not in ("seg", "doc") or where.seg is None:
         return False
     return not bool((np.isnan(values) & ~np.isnan(where.gold(level))).any())
@@ -316,7 +316,7 @@ def _level_of(path: Path, where: Participants) -> ScoreLevel:
 
 
 def _computed(made: Gathered, specs: Sequence[str], options: Any) -> list[MetricScores]:
-    """Score the field's systems under every spec, against the field's references; rows nobody judged are not scored."""
+    """Score the participants under every spec, against their references; rows without human scores are skipped."""
     from wholetext.registry import scorer
     from wholetext.scoring.evaluate import Options, evaluate
 

@@ -57,7 +57,7 @@ class Task:
 
 
 def read_task(text: str) -> Task:
-    """Read a task; an error says what could have been meant."""
+    """Parse a task; errors suggest the closest match."""
     found = _TASK.fullmatch(text.strip())
     if not found:
         raise InputError(f"{text!r} is not a task",

@@ -44,10 +44,10 @@ class BertScore(TokenMetric):
         return replace(super().resolve(langs), match_special_tokens=special)
 
     def facts(self) -> Mapping[str, str]:
-        told = {**hub.identity(self.model, self.revision), "several_refs": "max"}
+        facts = {**hub.identity(self.model, self.revision), "several_refs": "max"}
         if self.baseline:  # by its content, wherever the table lies
-            told |= {"baseline": "table", "baseline_hash": sha256(_bytes(Path(self.baseline))).hexdigest()[:12]}
-        return told
+            facts |= {"baseline": "table", "baseline_hash": sha256(_bytes(Path(self.baseline))).hexdigest()[:12]}
+        return facts
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         small = f"scored with the small embedded model MiniLM; published scores use {ENGLISH}"

@@ -86,10 +86,10 @@ class Comet(Metric):
                                  next=f"leave {parameter} out")
 
     def facts(self) -> Mapping[str, str]:
-        told = {**identity(self.model, self.revision), "several_refs": "mean"}
+        facts = {**identity(self.model, self.revision), "several_refs": "mean"}
         if self.kind == "auto":
-            return told
-        return {**told, "encoder": locate_encoder(locate_comet(self.model, self.revision, weights=False)).id}
+            return facts
+        return {**facts, "encoder": locate_encoder(locate_comet(self.model, self.revision, weights=False)).id}
 
     @property
     def cacheable(self) -> bool:  # type: ignore[override]  # a row's vector depends on the seven beside it

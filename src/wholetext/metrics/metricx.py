@@ -43,9 +43,9 @@ class MetricX(Metric):
     clamp: bool = True
 
     def __post_init__(self) -> None:
-        told = self.model.lower()
-        version = self.version if self.version != "auto" else "23" if "metricx-23" in told else "24"
-        mode = self.mode if self.mode != "auto" else "qe" if "-qe-" in told else "ref"
+        name = self.model.lower()
+        version = self.version if self.version != "auto" else "23" if "metricx-23" in name else "24"
+        mode = self.mode if self.mode != "auto" else "qe" if "-qe-" in name else "ref"
         needs: frozenset[Side] = frozenset({"hyp", "src"} if mode == "qe" else {"hyp", "ref"})
         object.__setattr__(self, "needs", needs | {"src"} if version == "24" else needs)
         object.__setattr__(self, "_settled", (version, mode))

@@ -50,7 +50,7 @@ class Likelihood(Metric):
         object.__setattr__(self, "outputs", ("score", "precision", "recall") if self.direction == "f" else ("score",))
 
     def resolve(self, langs: tuple[str, str]) -> Likelihood:
-        src, tgt = (lang if told == "auto" else told for lang, told in zip(langs, (self.src_lang, self.tgt_lang)))
+        src, tgt = (lang if given == "auto" else given for lang, given in zip(langs, (self.src_lang, self.tgt_lang)))
         ignored = {"multi_ref": self.direction == "src-hyp" and self.multi_ref != "mean",
                    "src_lang": self.direction != "src-hyp" and self.src_lang != "auto"}  # fmt: skip
         for parameter in (name for name, given in ignored.items() if given):

@@ -15,7 +15,7 @@ RAMP, PALE = ("#f0f5fa", "#0a427a"), "#f7f7f5"
 def altair_module() -> Any:
     try:
         import altair
-        import vl_convert  # noqa: F401 — told now rather than after drawing
+        import vl_convert  # noqa: F401 — fails now rather than after drawing
     except ImportError:
         raise MissingExtra("altair or vl-convert", "report") from None
     return altair

@@ -1,4 +1,4 @@
-"""Jobs: one metric under one view, settled for a corpus — its sides, its requests, its cache key, its signature."""
+"""Bound metrics: a metric and a view, resolved for a corpus, with requests, cache key and signature."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
 
 @dataclass(frozen=True)
 class BoundMetric:
-    """One metric over a corpus and its outputs, settled and ready to run."""
+    """A metric bound to a corpus and its outputs, ready to run."""
 
     scorer: Scorer
     metric: Metric  # with every auto parameter resolved

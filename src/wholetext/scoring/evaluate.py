@@ -45,7 +45,7 @@ Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is carried out. None of it changes a score, except where the signature says so (refs, dtype)."""
+    """Execution options. They do not change scores, except for those in the signature (refs, dtype)."""
 
     refs: tuple[str, ...] | None = None  # which references to use; all of them by default
     cache: Path | str | bool = True

@@ -163,7 +163,7 @@ class TrainingRun:
         return float(self.material.train.gold.std())
 
     def decide(self, over: bool) -> None:
-        """Whether to go on after an evaluation."""
+        """Whether to continue training after an evaluation."""
         since = sum(row["step"] > self.at.best for row in self.at.history)
         if over:
             self.at.stopped = "end"

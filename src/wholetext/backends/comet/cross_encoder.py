@@ -62,7 +62,7 @@ class CrossEncoder:
         return Layout(ids, start, min(start + len(fitted[0].scored), len(ids)), fit)
 
     def _join(self, texts: Sequence[Parts]) -> tuple[Ids, int, list[tuple[int, int]]]:
-        """The sequence, where the hypothesis's scored tokens begin, and where those of every text lie."""
+        """The sequence, where the hypothesis's scored tokens begin, and the positions of those of every text."""
         markers = self.model.tokenizer.markers
         ids: list[int] = [*markers.opening]
         spans = []

@@ -45,7 +45,7 @@ FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token al
 
 @dataclass(frozen=True)
 class Hparams:
-    """What ``hparams.yaml`` says about a model, with the values old files leave unsaid."""
+    """The hyperparameters in ``hparams.yaml``, with defaults for those that old files omit."""
 
     kind: str
     encoder_model: str

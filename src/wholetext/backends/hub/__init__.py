@@ -1,1 +1,1 @@
-"""Where models lie, under which licence, and whether their files are whole and safe."""
+"""Locating, downloading and verifying models."""

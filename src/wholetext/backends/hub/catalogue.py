@@ -63,7 +63,7 @@ def entry(name: str) -> Entry | None:
 
 
 def present(name: str, revision: str = "") -> hub.Located | None:
-    """Where a model lies on this machine; nothing is asked of the hub."""
+    """The local copy of a model, without network access."""
     if name in hub.BUNDLED:
         return hub.locate(name, revision)
     if name in hub.EMBEDDED:

@@ -1,4 +1,4 @@
-"""Where a model lies: a folder (known by its content), the hub's cache (by its commit), or an installed package."""
+"""Locate models: a folder (identified by content), the hub's cache (by commit), or an installed package."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = 
 
 
 def cached(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located | None:
-    """The hub model if its files are already here; asks nobody."""
+    """The hub model if it is cached, without network access."""
     hub = _client()
     try:
         folder = hub.snapshot_download(name, revision=revision or None, local_files_only=True)

@@ -20,7 +20,7 @@ Span = tuple[int, int]  # where numbers begin in the file, and how many bytes th
 
 
 class TorchFile:
-    """A checkpoint: the values in its pickle, and where the numbers lie. A file cut short is read as far as it goes."""
+    """A checkpoint: its pickle and the position of its data. A truncated file is read as far as possible."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -84,7 +84,7 @@ class TorchFile:
         return found
 
     def _scanned(self) -> dict[str, Span]:
-        """Entries by their own headers, for a file whose table of contents, at its end, is gone."""
+        """Entries by their own headers, for a truncated file, which has no central directory."""
         found, at = {}, 0
         while at >= 0 and at + 30 <= len(self.bytes):
             name = self.bytes[at + 30 : at + 30 + int.from_bytes(self.bytes[at + 26 : at + 28], "little")]

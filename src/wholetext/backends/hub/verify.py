@@ -85,7 +85,7 @@ def _weights(folder: Path) -> Iterator[Finding]:
 
 
 def _safetensors(path: Path, name: str) -> Finding:
-    """The header says where each tensor ends; the last one must end where the file does."""
+    """Check that the last tensor in the header ends where the file does."""
     there = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")

@@ -22,7 +22,7 @@ from wholetext.types import Fit, FloatArray, Request, Runtime
 
 @dataclass(frozen=True)
 class Sequenced:
-    """One sequence: where the scored tokens of each text lie, and which text each id belongs to."""
+    """One sequence: the positions of each text's scored tokens, and which text each id belongs to."""
 
     ids: Ids
     types: Ids  # 0 for the hypothesis with its markers, 1 for the rest
@@ -113,7 +113,7 @@ class Joint:
         return Sequenced(ids, (0,) * first + (1,) * (len(ids) - first), tuple(spans), fit)
 
     def _join(self, texts: Sequence[Parts]) -> tuple[Ids, list[tuple[int, int]], int]:
-        """The ids, where the scored ones of each text lie, and where the second text begins."""
+        """The ids, the positions of each text's scored ids, and where the second text begins."""
         markers = self.body.tokenizer.markers
         ids: list[int] = [*markers.opening]
         spans: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Form ``t5``: an encoder-decoder model that says the number itself, as MetricX does (Juraska et al. 2023, §3).
+"""Form ``t5``: an encoder-decoder model that predicts the score directly, as MetricX does (Juraska et al. 2023, §3).
 
 The trained folder is an ordinary transformers folder, so ``metricx@FOLDER`` reads it too.
 """
@@ -34,7 +34,7 @@ KEPT = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_co
 class Settings:
     """How a prompt is read."""
 
-    limit: int = 1024  # ids, end mark included
+    limit: int = 1024  # tokens, including the end-of-sequence token
     tokenizer: str = "auto"
 
 

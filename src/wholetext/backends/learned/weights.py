@@ -78,7 +78,7 @@ def write_weights(path: Path, tensors: Mapping[str, Array]) -> None:
 
 @contextmanager
 def safetensors_faults() -> Iterator[None]:
-    """What the operating system says when safetensors writes, as the OSError it is."""
+    """Convert errors of safetensors while writing to the underlying OSError."""
     from safetensors import SafetensorError
 
     try:

@@ -150,7 +150,7 @@ def chosen(context: typer.Context, kept: Significance | None, given: Significanc
 
 
 def refuse_other_run(out: Path, overwrite: bool) -> None:
-    """An error where --out holds a run already and nobody said that it may be replaced."""
+    """Raise if --out contains a run and --overwrite is not given."""
     from wholetext.errors import RunError
     from wholetext.scoring.results import run_file
 

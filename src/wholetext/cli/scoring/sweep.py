@@ -91,8 +91,8 @@ def sweep(
         refuse_unwritable(out)  # fail before scoring if the folder cannot be written
     with progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
-    told = (*loaded.warnings, *found.results.warnings)
-    found = replace(found, results=replace(found.results, warnings=told))
+    notes = (*loaded.warnings, *found.results.warnings)
+    found = replace(found, results=replace(found.results, warnings=notes))
     if out is not None:
         keep(found, out)
     show(found, "json" if json_ else format, list(found.results.warnings))
@@ -117,7 +117,7 @@ def show(found: Sweep, format: Literal["table", "json", "tsv"], notes: list[str]
     if format == "json":
         print(json.dumps({**found.as_json(), "notes": notes}, ensure_ascii=False, indent=1))
         return
-    notes = [note for note in notes if not any(told in note for told in IN_THE_GRID)]
+    notes = [note for note in notes if not any(known in note for known in IN_THE_GRID)]
     systems = list(found.results.systems)
     head = [*found.axes, *systems, "dropped", "context cut", "text cut"]
     if format == "tsv":

@@ -130,7 +130,7 @@ def _legend(comparisons: Sequence[Comparison]) -> str:
 
 
 def pairs(comparisons: Sequence[Comparison]) -> None:
-    """One line per system and metric: its difference to the baseline, and what it would take to settle it."""
+    """One line per system and metric: the difference to the baseline, and the documents needed for significance."""
     for comparison in comparisons:
         places = comparison.decimals
         if len(comparison.standings) == 1:
@@ -148,7 +148,7 @@ def pairs(comparisons: Sequence[Comparison]) -> None:
 
 
 def _hint(standing: SystemResult) -> str:
-    """What it would take to settle an open comparison."""
+    """How many documents an open comparison would need to become significant."""
     power = standing.power
     if standing.verdict != "open" or power is None or math.isnan(power.needed):
         return ""

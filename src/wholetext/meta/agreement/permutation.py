@@ -97,7 +97,7 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
 
 
 def run_draws(hybrids: PermutedMetrics, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
-    """Draw exchanges of this shape for all pairs of metrics, and settle pairs early where that is wanted."""
+    """Draw permutations of this shape for all pairs of metrics, with early stopping if requested."""
     first, second = pair_positions(metrics)
     pairs = np.stack([first, second], axis=1)
     observed = hybrids.differences(np.zeros((1, *shape), dtype=bool), pairs)[0]

@@ -47,7 +47,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Options of a reader: languages, where the documents lie, how many sentences of context."""
+    """Options of a reader: languages, path of the documents, number of context sentences."""
 
     langs: tuple[str, str] | None = None
     documents: Path | None = None

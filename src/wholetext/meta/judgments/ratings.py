@@ -35,7 +35,7 @@ class Ratings:
         return len(self.score)
 
     def judgments(self) -> Judgments:
-        """The mean over raters of each system's segments; NaN where nobody rated."""
+        """The mean over raters of each system's segments; NaN if there are no ratings."""
         shape = (len(self.systems), len(self.segments))
         total, count = np.zeros(shape), np.zeros(shape)
         np.add.at(total, (self.system, self.item), self.score)

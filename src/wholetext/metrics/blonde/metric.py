@@ -59,7 +59,7 @@ class Blonde(Metric):
         each = [f"{name}{side}" for name in names for side in ("", ".precision", ".recall")]
         object.__setattr__(self, "outputs", ("f1", "precision", "recall", *each))
         object.__setattr__(self, "surveys", bool(self.annotations or self.names))
-        self._weights  # noqa: B018 — a fault in them is told now
+        self._weights  # noqa: B018 — validates them now
 
     def resolve(self, langs: tuple[str, str]) -> Blonde:
         if self.table != "auto":

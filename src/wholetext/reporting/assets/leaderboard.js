@@ -4,7 +4,7 @@ const MARKS = { better: "▲", worse: "▼", baseline: "=", open: "" };
 const VERDICTS = {
   better: "better than the baseline",
   worse: "worse than the baseline",
-  open: "not told apart from the baseline",
+  open: "no significant difference to the baseline",
   baseline: "the baseline",
 };
 
@@ -190,7 +190,7 @@ function legend() {
     ` better or worse than `,
     el("bdi", {}, against),
     ` at p ≤ ${head.alpha} `,
-    `(${test.test}, ${count(+test.draws)} draws, Holm-corrected over ${over}). #n is the rank cluster: systems of one number are not told apart. `,
+    `(${test.test}, ${count(+test.draws)} draws, Holm-corrected over ${over}). #n is the rank cluster: systems of one cluster do not differ significantly. `,
     "Choose a system to make it the baseline, a metric to sort by it, i for its signature.",
   );
 }
