@@ -93,7 +93,7 @@ def test_missing_shards_are_named(tmp_path: Path) -> None:
 
 
 def test_offline_says_which_command_fetches(cache: Path) -> None:
-    with pytest.raises(ModelError, match=r"switched off[\s\S]*wholetext models fetch org/absent"):
+    with pytest.raises(ModelError, match=r"disabled[\s\S]*wholetext models fetch org/absent"):
         hub.locate("org/absent")
 
 
