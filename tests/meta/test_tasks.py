@@ -184,7 +184,7 @@ def test_tasks_read_back(text: str, back: str) -> None:
 
 @pytest.mark.parametrize(("text", "match"), [
     ("pearson", "not a task"), ("word:pearson", "no level 'word'"), ("seg:pearsen", "did you mean pearson"),
-    ("seg:pearson/rows", "no average"), ("sys:pearson/item", "nothing to average"), ("seg:spa", "of systems"),
+    ("seg:pearson/rows", "no average"), ("sys:pearson/item", "nothing to average"), ("seg:spa", "for systems only"),
     ("seg:darr/none", "same item")])
 def test_faulty_tasks(text: str, match: str) -> None:
     with pytest.raises(InputError, match=match):

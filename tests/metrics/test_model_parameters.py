@@ -53,7 +53,7 @@ def test_limits_beyond_the_positions(metric: str, models: Path) -> None:
 
 
 def test_limits_of_cross_encoders(models: Path) -> None:
-    with pytest.raises(MetricError, match="limit=5000 is more"):
+    with pytest.raises(MetricError, match="limit=5000 exceeds"):
         scored(f"comet(limit=5000)@{models / 'comet-kiwi-bert'}")
     assert scored(f"comet(limit=20)@{models / 'comet-kiwi-bert'}").score
 
@@ -95,7 +95,7 @@ def test_an_absent_device_is_refused_from_the_cache_too(models: Path, monkeypatc
     spec = f"bertscore(layer=1)@{models / 'tiny-bert'}"
     assert scored(spec).score
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ModelError, match="no device cuda"):
+    with pytest.raises(ModelError, match=r"device cuda\S* is not available"):
         scored(spec, device="cuda")
 
 

@@ -119,6 +119,6 @@ def test_bad_data_is_named(root: Path, tmp_path: Path) -> None:
     refused(root, "no reference 'refZ'", data=data(refs=["refZ"]))
     refused(root, "no EvalSet 'nowhere'", data=[{"evalset": "nowhere"}])
     refused(root, "no paragraph of 50 segments", k=[50])
-    refused(root, "one document only", data=data(documents=1))
+    refused(root, "one document cannot be split into training and validation data", data=data(documents=1))
     empty = make(tmp_path, scored=False)  # every score is None: nobody judged anything
     refused(empty, "no paragraph of 1, 2, 3 segments has human scores 'wmt-z'", data=[{"evalset": str(empty)}])
