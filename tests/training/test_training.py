@@ -193,7 +193,7 @@ def changed(folder: Path, **values: Any) -> None:
     ("content", "it was trained on tiny-bert with the content 0123456789abcdef"),
     ("base", "base model '/nowhere/tiny' was not found"),
     ("setting", "there is no setting settings.layer\n"),
-    ("reads", "it takes hyp"),
+    ("reads", "it must contain hyp"),
     ("format", "format 99"),
 ])  # fmt: skip
 def test_bad_folders_are_refused(fault: str, wanted: str, frozen: Trained, root: Path, tmp_path: Path) -> None:

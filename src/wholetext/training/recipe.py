@@ -101,7 +101,7 @@ class Recipe:
             ((self.zero is None) != (self.hundred is None) or (self.zero is not None and self.zero == self.hundred),
              "zero and hundred are given together, and differ", ""),
             ("hyp" not in self.reads or len(set(self.reads)) < max(2, len(self.reads)),
-             f"reads is {list(self.reads)}", "it takes hyp, and at least one of ref and src"),
+             f"reads is {list(self.reads)}", "it must contain hyp, and at least one of ref and src"),
         )  # fmt: skip
         for wrong, what, step in checks:
             if wrong:
