@@ -92,7 +92,7 @@ def test_sweep_prints_and_keeps_a_grid(capsys: Capture, arguments: list[str], tm
 
 def test_sweep_says_what_is_wrong(capsys: Capture, arguments: list[str]) -> None:
     for more, said in [
-        ([], "--context 3"), (["--context", "1", "--window", "2"], "one of them"),
+        ([], "--context 3"), (["--context", "1", "--window", "2"], "either the context or the window"),
         (["--context", "1", "--hyp", "onw"], "did you mean own"), (["--window", "2", "-m", "chrff"], "did you mean"),
     ]:  # fmt: skip
         code, _, err = call(capsys, *arguments, *more)
