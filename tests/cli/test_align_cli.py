@@ -44,7 +44,7 @@ def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.Captur
     assert loaded.outputs[0].docs["d"] == ("He came at 7.", "She went to Berlin.")
     assert loaded.outputs[1].docs["d"] == ("He came at 7.", "")
     assert run("score", str(out), "-m", "chrf", "-f", "json") == 0
-    assert run("align", str(corpus), "--out", str(out), "--to", "source", "-f", "json") == 0
+    assert run("align", str(corpus), "--out", str(out), "--overwrite", "--to", "source", "-f", "json") == 0
     printed = json.loads(capsys.readouterr().out.split("\n{", 1)[-1].join(["{", ""]))
     assert [row["system"] for row in printed["systems"]] == ["joined", "short"]
     assert printed["systems"][1]["1–0"] == 1 and 0.5 < printed["systems"][1]["omitted"] < 0.8
@@ -55,3 +55,18 @@ def test_faults(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "no reference 'nothing'" in capsys.readouterr().err
     assert run("align", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x.jsonl")) == 2
     assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_a_file_is_replaced_only_on_request_and_an_input_never(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, thesis = tmp_path / "corpus.jsonl", tmp_path / "thesis.tex"
+    corpus.write_text('{"doc": "d", "src": ["Ein Satz.", "Noch einer."], "outputs": {"s": ["A sentence. Another."]}}\n')
+    before = corpus.read_text("utf-8")
+    thesis.write_text("my thesis")
+    for out, extra in ((thesis, []), (corpus, []), (corpus, ["--overwrite"])):
+        with pytest.raises(SystemExit):
+            main(["align", str(corpus), "-l", "de-en", "-o", str(out), *extra])
+        assert "choose another --out" in capsys.readouterr().err
+    assert thesis.read_text("utf-8") == "my thesis" and corpus.read_text("utf-8") == before
+    with pytest.raises(SystemExit) as done:
+        main(["align", str(corpus), "-l", "de-en", "-o", str(thesis), "--overwrite"])
+    assert not done.value.code and '"corpus"' in thesis.read_text("utf-8")

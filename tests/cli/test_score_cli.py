@@ -347,3 +347,27 @@ def test_no_number_is_cut_or_lost_on_a_narrow_terminal(width: int) -> None:
     for comparison in comparisons:
         for standing in comparison.standings:
             assert f"{standing.score:.2f} ±" in out.getvalue()
+
+
+@pytest.mark.parametrize("content", ['{"x": 1}', "{"])
+def test_a_folder_that_is_not_ours_is_not_called_a_run(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(content)
+    (tmp_path / "a.txt").write_text("one\n")
+    with pytest.raises(SystemExit):
+        main(["score", "-t", str(tmp_path / "a.txt"), "-r", str(tmp_path / "a.txt"), "-m", "chrf", "--out",
+              str(tmp_path / "run")])
+    told = capsys.readouterr().err
+    assert "--overwrite" not in told and "run.json" in told
+    assert (tmp_path / "run" / "run.json").read_text() == content
+
+
+def test_what_the_reader_noticed_is_printed_with_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"doc": "d", "refs": {"A": ["one"]}, "hyps": {"s": ["one"]}}\n')
+    with pytest.raises(SystemExit):
+        main(["score", str(path), "-m", "chrf"])
+    told = capsys.readouterr().err
+    assert "hyps" in told and "no output to score" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,6 +10,7 @@ import typer
 
 from wholetext.cli import options as inputs
 from wholetext.cli import terminal
+from wholetext.errors import InputError
 
 if TYPE_CHECKING:
     from wholetext.alignment.realign import Realigned
@@ -21,6 +23,7 @@ Split = Annotated[
     Literal["rules", "pysbd", "blingfire", "none"], typer.Option("--split", help="Sentence splitter for the outputs.")
 ]
 Every = Annotated[bool, typer.Option("--all", help="Also realign documents whose number of segments already matches.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing output file.")]
 SHOWN = 10  # notes on single documents of a system
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")
 
@@ -39,6 +42,7 @@ def align(
     to: To = "auto",
     split: Split = "rules",
     every: Every = False,
+    overwrite: Overwrite = False,
     format: inputs.TableOrJson = "table",
     json_: inputs.Json = False,
 ) -> None:
@@ -48,6 +52,7 @@ def align(
     from wholetext.alignment.realign import AlignOptions, realign
     from wholetext.io.formats import jsonl
 
+    refuse_existing(out, [input, sources, docs, *(translations or ()), *(references or ())], overwrite)
     loaded = inputs.load(input, (sources, translations, references, docs), inputs.Chosen(langs, system, None, reader),
                          test_set)
     choices = AlignOptions(to, split, every)
@@ -63,6 +68,18 @@ def align(
         return
     _table(rows)
     print(f"\nwritten: {out}   next: wholetext score {out} -m …")
+
+
+def refuse_existing(out: Path, given: list[str | None], overwrite: bool) -> None:
+    """Raise if the output file exists and may not be replaced; an input file never may."""
+    if not out.is_file():
+        return
+    files = [path for one in given if one for path in (Path(one), Path(one.partition("=")[2] or one))]
+    if any(os.path.exists(path) and path.samefile(out) for path in files):  # noqa: PTH110 - names may be too long
+        raise InputError("this is one of the input files", where=str(out), next="choose another --out")
+    if not overwrite:
+        raise InputError("this file exists already", where=str(out),
+                         next="choose another --out, or replace it with --overwrite")
 
 
 def notes(system: str, done: tuple[Realigned, ...]) -> list[str]:

@@ -120,13 +120,18 @@ def run(loaded: Any, metrics: list[str], options: Options, how: Significance, sh
     from dataclasses import replace
 
     from wholetext.cli.tables.leaderboard import render
+    from wholetext.errors import WholetextError
     from wholetext.scoring.evaluate import evaluate
     from wholetext.scoring.results import write_run
     from wholetext.significance.stored import stored
 
     refuse_early(how, shown, [output.system for output in loaded.outputs])
-    with progress_bar(shown.quiet) as progress:
-        results = evaluate(loaded.corpus, loaded.outputs, metrics, replace(options, progress=progress))
+    try:
+        with progress_bar(shown.quiet) as progress:
+            results = evaluate(loaded.corpus, loaded.outputs, metrics, replace(options, progress=progress))
+    except WholetextError:
+        inputs.warn(loaded.warnings)  # what the reader noticed may be the cause
+        raise
     comparisons = [how.compare(scores) for scores in results.scores.values()]
     results = replace(results, warnings=(*loaded.warnings, *results.warnings), comparison=stored(how, comparisons))
     if shown.out is not None:
@@ -171,8 +176,8 @@ def refuse_early(how: Significance, shown: Presentation, systems: list[str]) -> 
     if not 0 < alpha < 1:
         raise InputError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
     if shown.out is not None:
-        refuse_other_run(shown.out, shown.overwrite)
         refuse_unwritable(shown.out)
+        refuse_other_run(shown.out, shown.overwrite)
 
 
 class progress_bar:

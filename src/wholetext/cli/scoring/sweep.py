@@ -87,8 +87,8 @@ def sweep(
                 step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
     options = Options(cache=not no_cache, device=device, dtype=dtype, batch_tokens=batch_tokens)
     if out is not None:
-        refuse_other_run(out, overwrite)
         refuse_unwritable(out)  # fail before scoring if the folder cannot be written
+        refuse_other_run(out, overwrite)
     with progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, replace(options, progress=progress))
     notes = (*loaded.warnings, *found.results.warnings)

@@ -154,6 +154,8 @@ def _hint(standing: SystemResult) -> str:
         return ""
     if math.isinf(power.needed):
         return "  (the same score: no number of documents would separate them)"
+    if power.needed <= power.documents:
+        return "  (close to significance: more draws would settle it)"
     return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
 
 
