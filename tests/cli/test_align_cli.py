@@ -57,7 +57,9 @@ def test_faults(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert not (tmp_path / "x.jsonl").exists()
 
 
-def test_a_file_is_replaced_only_on_request_and_an_input_never(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_replaced_only_on_request_and_an_input_never(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     corpus, thesis = tmp_path / "corpus.jsonl", tmp_path / "thesis.tex"
     corpus.write_text('{"doc": "d", "src": ["Ein Satz.", "Noch einer."], "outputs": {"s": ["A sentence. Another."]}}\n')
     before = corpus.read_text("utf-8")

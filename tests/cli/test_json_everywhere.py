@@ -35,7 +35,7 @@ def printed(capsys: pytest.CaptureFixture[str], argv: list[str]) -> str:
 def test_verbs_that_read_texts(
     verb: str, files: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    out = ["--out", str(tmp_path / "out.jsonl")] if verb.startswith("align") else []
+    out = ["--out", str(tmp_path / "out.jsonl"), "--overwrite"] if verb.startswith("align") else []
     argv = [*verb.split(), *files, *out]
     printed(capsys, [*argv, "--json"])  # once for the counts of the cache, which tell fresh rows from kept ones
     found = [json.loads(printed(capsys, [*argv, *more])) for more in (["--json"], ["-f", "json"])]

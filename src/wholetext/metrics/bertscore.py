@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.token_vectors import Tokens, TokenVectors
+from wholetext.backends.vectors.token_vectors import Tokens, TokenVectors
 from wholetext.errors import InputError
 from wholetext.metrics.token_metric import ENGLISH, TokenMetric, TokenWeights
 from wholetext.types import FloatArray, Request, Runtime, mean_stats

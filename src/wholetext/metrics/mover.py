@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.token_vectors import Tokens
+from wholetext.backends.vectors.token_vectors import Tokens
 from wholetext.metrics.token_metric import TokenMetric, TokenWeights
 from wholetext.metrics.transport import earth_movers_distance
 from wholetext.types import FloatArray, Request, Runtime, mean_stats

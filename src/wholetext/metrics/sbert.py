@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.backends.embeddings import Embeddings
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import FILES, TokenizedText
+from wholetext.backends.vectors.embeddings import Embeddings
 from wholetext.errors import MetricError
 from wholetext.languages import code_of
 from wholetext.metrics.token_metric import english_only

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import together
-from wholetext.backends.token_vectors import Tokens, TokenVectors
 from wholetext.backends.tokenizer import FILES, TokenizedText, read_config
+from wholetext.backends.vectors.token_vectors import Tokens, TokenVectors
 from wholetext.errors import MetricError, ModelError
 from wholetext.languages import code_of
 from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime

@@ -15,7 +15,7 @@ import numpy as np
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.tokenizer import FILES
-from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
+from wholetext.backends.vectors.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError
 from wholetext.metrics.cohesion.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
 from wholetext.metrics.cohesion.grids import Grid, Matching, Weighting, grid, mentions

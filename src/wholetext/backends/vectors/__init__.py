@@ -1,0 +1,1 @@
+"""Vectors of texts: of tokens in context, of single words, of sentences."""
