@@ -178,3 +178,14 @@ def test_quotes_in_values() -> None:
     with pytest.raises(SpecError) as caught:
         parse("chrf extra")
     assert "[view:]metric[@model[#revision]]" in caught.value.next
+
+
+def test_backslashes_and_quotes_survive() -> None:
+    text = r'chrf(x="a\\b \"c\"")'
+    spec = parse(text)
+    assert dict(spec.metric.args) == {"x": 'a\\b "c"'} and str(spec) == text
+
+
+def test_blanks_anywhere_between_words() -> None:
+    wide = " context( prev = 2 ,  next = 1 ) : chrf ( word_order = 2 ) "
+    assert parse(wide) == parse("context(prev=2,next=1):chrf(word_order=2)")
