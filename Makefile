@@ -37,7 +37,7 @@ fuzz: $(VENV)/test.ready  ## damaged inputs of every kind (FUZZ=100000 of them):
 	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz_run.py 0 $(FUZZ)
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
-	$(PYTEST) -n 2 --dist worksteal
+	WHOLETEXT_EXAMPLES=100 $(PYTEST) -n 2 --dist worksteal
 
 test-cpus: $(VENV)/test.ready  ## the default tests under every instruction set of this processor (3 minutes each)
 	$(BIN)/python tools/test_cpus.py

@@ -12,7 +12,9 @@ import pytest
 
 from wholetext.errors import ModelError
 
-hypothesis.settings.register_profile("wholetext", deadline=None)  # clocks on shared machines are noisy
+# Clocks on shared machines are noisy, so there is no deadline; `make test-all` tries more examples.
+EXAMPLES = int(os.environ.get("WHOLETEXT_EXAMPLES", "40"))
+hypothesis.settings.register_profile("wholetext", deadline=None, max_examples=EXAMPLES)
 hypothesis.settings.load_profile("wholetext")
 
 ROOT = Path(__file__).resolve().parent.parent

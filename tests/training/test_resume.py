@@ -63,6 +63,7 @@ def killed(one: Recipe, out: Path, step: int) -> None:
     assert not (out / "weights.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_kill_and_go_on(tmp_path: Path) -> None:
     root = make(tmp_path)
     one = recipe(root, form="joint", adapter__kind="lora", epochs=3, most=24, validation_most=2, k=[1], batch=4,
