@@ -10,6 +10,7 @@ WholetextError
 ├── CacheError        the score cache cannot be used
 ├── RunError          a run folder that cannot be read
 ├── WriteError        a file or folder that cannot be written (disk full, read-only, no permission)
+├── PluginError       a plug-in that cannot be loaded, or is made for another interface
 └── MetricError       a metric broke its contract, or cannot score these inputs
 
 WholetextWarning      a note on scores that nobody need handle
@@ -68,6 +69,10 @@ class RunError(WholetextError):
 
 class WriteError(WholetextError):
     """A file or folder that cannot be written."""
+
+
+class PluginError(WholetextError):
+    """A plug-in that cannot be loaded, is made for another interface, or has a name that is taken."""
 
 
 class MetricError(WholetextError):

@@ -1,0 +1,65 @@
+"""Plug-ins: what other packages add by entry point, loaded when it is first used. docs/plugins.md is the guide."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING
+
+from wholetext.errors import PluginError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+INTERFACE = 2  # of this version; a plug-in that declares none is taken for one of interface 1
+OLDEST = 1  # the oldest interface that still works
+METRICS, VIEWS = "wholetext.metrics", "wholetext.views"
+FORMATS, VERBS = "wholetext.formats", "wholetext.verbs"
+
+
+def load(group: str, builtin: Collection[str] = ()) -> dict[str, Callable[[], object]]:
+    """Name → a function that imports the plug-in of this name; nothing is imported before it is called.
+
+    It raises ``PluginError`` where the plug-in is broken, is made for a newer interface, or has the name of another
+    plug-in or of something in ``builtin``. Built-ins always win: look there first.
+    """
+    from importlib.metadata import entry_points
+
+    points: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=group):
+        points.setdefault(point.name, []).append(point)
+    return {name: partial(_load, some, name in builtin) for name, some in sorted(points.items())}
+
+
+def origin(group: str, name: str) -> str:
+    """The package and version that a plug-in is from, ``""`` where there is none of this name."""
+    from importlib.metadata import entry_points
+
+    return " and ".join(map(_package, entry_points(group=group, name=name)))
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.module
+
+
+def _load(points: list[EntryPoint], taken: bool) -> object:
+    point, package = points[0], " and ".join(map(_package, points))
+    if taken:
+        raise PluginError(f"{point.name!r} is the name of a built-in, so the one of {package} cannot be used",
+                          next="ask its authors for another name, or uninstall it")
+    if len(points) > 1:
+        raise PluginError(f"{package} both provide {point.name!r}", next="uninstall one of them")
+    try:
+        found: object = point.load()
+    except Exception as fault:  # somebody else's module may fail in any way
+        raise PluginError(f"{point.name!r} of {package} cannot be loaded from {point.value} "
+                          f"({type(fault).__name__}: {fault})", next="reinstall or update that package") from fault
+    module = sys.modules.get(getattr(found, "__module__", point.module))
+    interface = getattr(found, "interface", getattr(module, "interface", OLDEST))
+    if not isinstance(interface, int) or not OLDEST <= interface <= INTERFACE:
+        newer = isinstance(interface, int) and interface > INTERFACE
+        raise PluginError(f"{point.name!r} of {package} is made for interface {interface!r}, and this version of "
+                          f"wholetext has {OLDEST} to {INTERFACE}", next="update wholetext" if newer else
+                          f"update that package, or declare `interface = {INTERFACE}` in it")
+    return found
