@@ -10,14 +10,13 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from wholetext.errors import CacheError
 
-T = TypeVar("T")
 # 0.1.0 has a table ``items`` without checksums; it is left alone, and its values are computed again
 _SCHEMA = """CREATE TABLE IF NOT EXISTS checked_items
     (key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID"""
@@ -97,100 +96,79 @@ class Cache:
         return [*self._events, f"{what} {self.path} had a wrong checksum: dropped, and computed again"]
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there, by key."""
+        """The values that are there, by key. Damaged ones are removed, so that they are noted once."""
         found: dict[bytes, bytes] = {}
-        bad: list[bytes] = []
-
-        def read(part: Sequence[bytes]) -> None:
-            marks = ",".join("?" * len(part))
-            query = f"SELECT key, kind, value, checksum FROM checked_items WHERE key IN ({marks})"
-            for key, kind, value, stored in self._db.execute(query, part):
-                if _is_whole(key, kind, value, stored):
-                    found[key] = value
-                else:
-                    bad.append(key)
-
+        bad: list[tuple[bytes]] = []
         for begin in range(0, len(keys), _CHUNK):
-            self._guarded(lambda: read(keys[begin : begin + _CHUNK]), None)  # noqa: B023 - called at once
-        self._drop(bad)
+            part = keys[begin : begin + _CHUNK]
+            query = f"SELECT key, kind, value, checksum FROM checked_items WHERE key IN ({','.join('?' * len(part))})"
+            with self._repairing() as db:
+                for key, kind, value, stored in db.execute(query, part):
+                    whole = isinstance(key, bytes) and isinstance(value, bytes)  # a damaged record may have any type
+                    if whole and stored == checksum(key, _text(kind), value):
+                        found[key] = value
+                    else:
+                        bad.append((key,))
+        self._dropped += len(bad)
+        if bad:
+            with self._repairing() as db:
+                if db.executemany("DELETE FROM checked_items WHERE key = ?", bad).rowcount < len(bad):
+                    raise sqlite3.DatabaseError("a damaged value cannot be removed")
         return found
 
     def put(self, kind: str, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Store values; all of them or none, and safely beside other processes."""
         rows = [(key, kind, value, checksum(key, kind, value)) for key, value in items]
-
-        def write() -> None:
-            with self._db:
-                self._db.executemany("INSERT OR REPLACE INTO checked_items VALUES (?, ?, ?, ?)", rows)
-
-        self._guarded(write, None)
+        with self._repairing() as db:
+            db.executemany("INSERT OR REPLACE INTO checked_items VALUES (?, ?, ?, ?)", rows)
 
     def info(self) -> CacheInfo:
-        def count() -> tuple[dict[str, int], int]:
-            rows = self._db.execute("SELECT kind, count(*) FROM checked_items GROUP BY kind ORDER BY kind").fetchall()
-            old = self._db.execute("SELECT count(*) FROM items").fetchone()[0] if self._has_old() else 0
-            return {_text(kind): int(number) for kind, number in rows}, int(old)
-
-        nothing: tuple[dict[str, int], int] = ({}, 0)
-        counts, old = self._guarded(count, nothing)
+        counts, old = dict[str, int](), 0
+        with self._repairing() as db:
+            rows = db.execute("SELECT kind, count(*) FROM checked_items GROUP BY kind ORDER BY kind").fetchall()
+            counts = {_text(kind): int(number) for kind, number in rows}
+            old = int(db.execute("SELECT count(*) FROM items").fetchone()[0]) if _has_old(db) else 0
         return CacheInfo(self.path, self.path.stat().st_size, counts, old)
 
     def clear(self, kind: str | None = None) -> int:
         """Drop everything, or everything of one kind; returns how many values went."""
-
-        def drop() -> int:
-            with self._db:
-                if kind is not None:
-                    return self._db.execute("DELETE FROM checked_items WHERE kind = ?", (kind,)).rowcount
-                gone = self._db.execute("DELETE FROM checked_items").rowcount
-                return gone + (self._db.execute("DELETE FROM items").rowcount if self._has_old() else 0)
-
-        gone = self._guarded(drop, 0)
-        self._guarded(lambda: self._db.execute("VACUUM"), None)
+        gone = 0
+        with self._repairing() as db:
+            if kind is not None:
+                gone = db.execute("DELETE FROM checked_items WHERE kind = ?", (kind,)).rowcount
+            else:
+                gone = db.execute("DELETE FROM checked_items").rowcount
+                gone += db.execute("DELETE FROM items").rowcount if _has_old(db) else 0
+        with self._repairing() as db:
+            db.execute("VACUUM")
         return gone
 
     def close(self) -> None:
         self._db.close()
 
-    def _has_old(self) -> bool:
-        return bool(self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'items'").fetchone())
-
-    def _drop(self, bad: Sequence[bytes]) -> None:
-        """Remove damaged values, so that they are noted once."""
-        self._dropped += len(bad)
-
-        def remove() -> None:
-            with self._db:
-                gone = self._db.executemany("DELETE FROM checked_items WHERE key = ?", [(key,) for key in bad]).rowcount
-            if gone < len(bad):
-                raise sqlite3.DatabaseError("a damaged value cannot be removed")
-
-        if bad:
-            self._guarded(remove, None)
-
-    # -------------------------------------------------------- the file
-
     def _open(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            return _connect(self.path)
-        except _FAULTS as fault:
-            self._rename(fault)
-            return self._connect_again()
-        except (OSError, ValueError) as fault:
+            try:
+                return _connect(self.path)
+            except _FAULTS as fault:
+                self._rename(fault)
+                return _connect(self.path)
+        except (OSError, ValueError, sqlite3.Error) as fault:
             raise CacheError(f"the cache cannot be opened ({fault})", where=str(self.path), next=_REMEDY) from fault
 
-    def _guarded(self, act: Callable[[], T], otherwise: T) -> T:
-        """Do something with the file; if it is damaged, set it aside: that must not cost the user the run."""
+    @contextmanager
+    def _repairing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction. If the file is damaged it is set aside, which must not cost the user the run."""
         try:
-            return act()
+            with self._db as db:
+                yield db
         except (sqlite3.ProgrammingError, sqlite3.InterfaceError):  # a mistake of ours, not damage
             raise
         except _FAULTS as fault:
             self._db.close()
             self._rename(fault)
-            self._db = self._connect_again()
-            return otherwise
+            self._db = self._open()
 
     def _rename(self, fault: Exception) -> None:
         """Begin a new file, keep the damaged one for inspection; an error where the fault is none of the file's."""
@@ -212,12 +190,6 @@ class Cache:
                              where=str(self.path), next=_REMEDY) from fault
         self._events.append(f"the cache {self.path} was damaged ({text}); it was set aside as {aside.name}")
 
-    def _connect_again(self) -> sqlite3.Connection:
-        try:
-            return _connect(self.path)
-        except sqlite3.Error as fault:
-            raise CacheError(f"the cache cannot be opened ({fault})", where=str(self.path), next=_REMEDY) from fault
-
 
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=60, check_same_thread=False)
@@ -233,10 +205,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _is_whole(key: object, kind: object, value: object, stored: object) -> bool:
-    if not isinstance(key, bytes) or not isinstance(value, bytes):  # a damaged record may have any type
-        return False
-    return stored == checksum(key, _text(kind), value)
+def _has_old(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'items'").fetchone())
 
 
 def _text(kind: object) -> str:

@@ -7,7 +7,6 @@ finishes the moves. Before the journal only the staged files exist, and the olde
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import file_bytes, read_json
-from wholetext.files.storage import is_temporary, refusing, remove_leftovers, sync, temporary, write_file
+from wholetext.files.storage import is_temporary, refusing, remove_leftovers, sha256, sync, temporary, write_file
 
 JOURNAL = ".wholetext-journal.json"
 LIST = ".wholetext-files.json"  # files that were written, with their SHA-256, where no file of the kind lists them
@@ -70,7 +69,9 @@ def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> It
     with refusing(str(folder), kind.error, f"the {kind.noun}"):
         if folder.exists() and not folder.is_dir():
             raise kind.error(f"it is a file, not a {kind.noun}", where=str(folder), next="choose another --out")
-        made, staged = _make(folder), temporary(folder, "staged")
+        made = [path for path in (folder, *folder.parents) if not path.exists()]  # innermost first
+        folder.mkdir(parents=True, exist_ok=True)
+        staged, committed = temporary(folder, "staged"), False
         try:
             with locked(folder):
                 _ours(folder, kind, trial or ())
@@ -82,7 +83,9 @@ def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> It
             fault.where = fault.where.replace(f"/{staged.name}", "")  # the place that was asked for
             raise
         finally:
-            if not _is_committed(folder, staged):
+            with suppress(OSError):
+                committed = staged.name in (folder / JOURNAL).read_text("utf-8", "replace")
+            if not committed:
                 shutil.rmtree(staged, ignore_errors=True)
             for path in made:
                 with suppress(OSError):  # not empty: what we came for is in it
@@ -119,15 +122,6 @@ def locked(folder: Path, shared: bool = False) -> Iterator[None]:
         yield
     finally:
         os.close(number)
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 # ---------------------------------------------------------------- committing
@@ -236,17 +230,3 @@ def _read_journal(folder: Path, error: type[WholetextError]) -> Journal | None:
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
         raise error(f"the record of an interrupted writing is damaged ({fault})", where=str(path),
                     next="write to another folder, or delete this file") from None
-
-
-def _is_committed(folder: Path, staged: Path) -> bool:
-    try:
-        return staged.name in (folder / JOURNAL).read_text("utf-8", "replace")
-    except OSError:
-        return False
-
-
-def _make(folder: Path) -> list[Path]:
-    """Make a folder; the folders that were not there, innermost first."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    return missing

@@ -6,7 +6,6 @@ pip checks a wheel when it installs it, and only if hashes are given; what lies 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -16,6 +15,7 @@ from typing import Any
 
 from wholetext.errors import CacheError, ModelError
 from wholetext.files.cache import Cache, content_key, note_damage
+from wholetext.files.storage import sha256
 
 HASHES = "package_hashes.json"
 
@@ -56,14 +56,6 @@ def package_files(package: Distribution, folder: str) -> dict[str, Path]:
     root = Path(str(package.locate_file(folder)))
     return {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*"))
             if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
-
-
-def sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> None:

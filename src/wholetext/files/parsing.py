@@ -11,10 +11,12 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from wholetext.errors import InputError, MissingExtra, WholetextError
 
@@ -34,6 +36,7 @@ _HALF = "half of a surrogate pair stands alone here, which is not a character"
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 Error = type[WholetextError]
+Number = TypeVar("Number", int, float)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _CONSTANT = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
@@ -54,9 +57,7 @@ def integer(
         raise error(f"{_short(text)} is not {what}", where=where, next=next)
     if len(word) > DIGITS:
         raise error(f"this integer has {len(word)} digits, at most {DIGITS} are read", where=where, next=next)
-    value = int(word)
-    _within(value, what, (low, high), where, next, error)
-    return value
+    return _within(int(word), what, low, high, where, next, error)
 
 
 def number(
@@ -72,8 +73,7 @@ def number(
     value = float(word)
     if finite and not math.isfinite(value):
         raise error(f"{_short(text)} is not {what}: it is too large", where=where, next=next)
-    _within(value, what, (low, high), where, next, error)
-    return value
+    return _within(value, what, low, high, where, next, error)
 
 
 def read_json(
@@ -85,44 +85,38 @@ def read_json(
     A lone surrogate, an integer of more than ``DIGITS`` digits, a number beyond a float and nesting deeper than
     ``DEPTH`` are errors. The line is added to ``where`` if the text has several.
     """
-    source = _decoded(text, where, next, error)
     try:
+        source = _decoded(text)
         data = source.encode("utf-8")
         if data.count(b"[") + data.count(b"{") > DEPTH and _is_deep(data):
-            raise _Fault(f"this JSON is nested more than {DEPTH} levels deep")
-        value = _decoder(constants, unique, _has_extreme_number(data)).decode(source)
+            raise InputError(f"this JSON is nested more than {DEPTH} levels deep")
+        same = data.translate(_ZEROS, b"+")  # also finds the digits of strings, which costs only time
+        value = _decoder(constants, unique, extreme=b"e000" in same or b"0" * DIGITS in same).decode(source)
         if _ESCAPED_SURROGATE.search(source) and _has_surrogate(value):
-            raise _Fault(_HALF)
+            raise InputError(_HALF)
     except json.JSONDecodeError as fault:
         place = f"{where}:{fault.lineno}" if where and "\n" in source.strip() else where
         raise error(f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next) from None
     except UnicodeEncodeError:
         raise error(_HALF, where=where, next=next) from None
-    except _Fault as fault:
-        raise error(str(fault), where=where, next=next) from None
-    except InputError as fault:  # of a number
-        raise error(fault.what, where=where, next=next) from None
+    except InputError as fault:
+        raise error(fault.what, where=where, next=next or fault.next) from None
     return value
 
 
 def read_toml(data: str | bytes, *, where: str = "", next: str = "", error: Error = InputError) -> dict[str, Any]:
     """A TOML document."""
-    source = _decoded(data, where, next, error)
-    _small(source, where, next, error)
-    for line, text in enumerate(source.split("\n"), 1):
-        if text.count(".") > _DOTS:
-            raise error(f"line {line} has more than {_DOTS} dots", where=where, next=next or "break the line")
-    try:
+    with _reading("TOML", where, next, error):
+        source = _decoded(data, SETTINGS)
+        for line, text in enumerate(source.split("\n"), 1):
+            if text.count(".") > _DOTS:
+                raise InputError(f"line {line} has more than {_DOTS} dots", next="break the line")
         found: dict[str, Any] = tomllib.loads(source)
-    except RecursionError:
-        raise error("this TOML is nested too deeply", where=where, next=next) from None
-    except (ValueError, OverflowError) as fault:  # TOMLDecodeError, a date that does not exist, too many digits
-        raise error(f"this is not TOML: {_line(fault)}", where=where, next=next) from None
-    for value, depth in _walk(found):
-        if depth > DEPTH:
-            raise error(f"this TOML is nested more than {DEPTH} levels deep", where=where, next=next)
-        if isinstance(value, int) and abs(value) >= 10**DIGITS:
-            raise error(f"an integer here has more than {DIGITS} digits", where=where, next=next)
+        for value, depth in _walk(found):
+            if depth > DEPTH:
+                raise InputError(f"this TOML is nested more than {DEPTH} levels deep")
+            if isinstance(value, int) and abs(value) >= 10**DIGITS:
+                raise InputError(f"an integer here has more than {DIGITS} digits")
     return found
 
 
@@ -132,17 +126,13 @@ def read_yaml(text: str | bytes, *, where: str = "", next: str = "", error: Erro
         import yaml
     except ImportError:
         raise MissingExtra("pyyaml", "models") from None
-    source = _decoded(text, where, next, error)
-    _small(source, where, next, error)
-    try:
-        fault = _expansion(yaml.parse(source, yaml.SafeLoader))
-        value = None if fault else yaml.safe_load(source)
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError, OverflowError, RecursionError) as broken:
-        raise error(f"this is not YAML: {_line(broken)}", where=where, next=next) from None
-    if fault:
-        raise error(fault, where=where, next=next)
-    if any(isinstance(one, str) and _SURROGATE.search(one) for one, _ in _walk(value)):
-        raise error(_HALF, where=where, next=next)
+    with _reading("YAML", where, next, error):
+        source = _decoded(text, SETTINGS)
+        if fault := _expansion(yaml.parse(source, yaml.SafeLoader)):
+            raise InputError(fault)
+        value = yaml.safe_load(source)
+        if _has_surrogate(value):
+            raise InputError(_HALF)
     return value
 
 
@@ -160,14 +150,27 @@ def file_bytes(path: Path, *, most: int = SETTINGS, next: str = "", error: Error
     return data
 
 
+def printable(text: str, keep: str = "") -> str:
+    r"""The text with control characters as visible escapes (``\x1b``, ``\u202e``, ``\n``), except those to ``keep``.
+
+    Beyond ASCII the escapes are also JSON's, so that JSON stays JSON.
+    """
+
+    def escaped(found: re.Match[str]) -> str:
+        char = found[0]
+        escape = _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}")
+        return char if char in keep else escape
+
+    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(escaped, text)
+
+
 def _within(
-    value: float, what: str, bounds: tuple[float | None, float | None], where: str, next: str, error: Error
-) -> None:
-    low, high = bounds
-    if (low is not None and value < low) or (high is not None and value > high):
-        right = f"between {low} and {high}" if None not in (low, high) else (
-            f"at least {low}" if low is not None else f"at most {high}")
-        raise error(f"{_short(str(value))} is not {what}, {right}", where=where, next=next)
+    value: Number, what: str, low: float | None, high: float | None, where: str, next: str, error: Error
+) -> Number:
+    if (low is None or value >= low) and (high is None or value <= high):
+        return value
+    right = f"at most {high}" if low is None else f"at least {low}" if high is None else f"between {low} and {high}"
+    raise error(f"{_short(str(value))} is not {what}, {right}", where=where, next=next)
 
 
 def _short(text: str) -> str:
@@ -176,29 +179,29 @@ def _short(text: str) -> str:
     return repr(shown if len(shown) <= 60 else shown[:57] + "…")
 
 
-def _line(fault: Exception) -> str:
-    """What a parser says, on one line."""
-    said = " ".join(str(fault).split())
-    return said if len(said) <= 200 else said[:199] + "…"
-
-
-def _decoded(text: str | bytes, where: str, next: str, error: Error) -> str:
-    if isinstance(text, str):
-        return text
+def _decoded(text: str | bytes, most: int | None = None) -> str:
     try:
-        return text.decode("utf-8-sig")
+        source = text if isinstance(text, str) else text.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise error(f"this is not valid UTF-8 at byte {fault.start}", where=where, next=next or "save it as UTF-8"
-                    ) from None
+        raise InputError(f"this is not valid UTF-8 at byte {fault.start}", next="save it as UTF-8") from None
+    if most is not None and len(source) > most:
+        raise InputError(f"this file has more than {most:,} characters")
+    return source
 
 
-def _small(source: str, where: str, next: str, error: Error) -> None:
-    if len(source) > SETTINGS:
-        raise error(f"this file has more than {SETTINGS:,} characters", where=where, next=next)
-
-
-class _Fault(Exception):
-    """What is wrong with a JSON text, before its place is known."""
+@contextmanager
+def _reading(kind: str, where: str, next: str, error: Error) -> Iterator[None]:
+    """Whatever is wrong with a settings file is an ``error`` at its place."""
+    try:
+        yield
+    except InputError as fault:
+        raise error(fault.what, where=where, next=next or fault.next) from None
+    except RecursionError:
+        raise error(f"this {kind} is nested too deeply", where=where, next=next) from None
+    except Exception as fault:  # of the parser: also dates that do not exist, too many digits, keys that are lists
+        said = " ".join(str(fault).split())
+        said = said if len(said) <= 200 else said[:199] + "…"
+        raise error(f"this is not {kind}: {said}", where=where, next=next) from None
 
 
 @cache
@@ -216,24 +219,15 @@ def _decoder(constants: bool, unique: bool, extreme: bool) -> json.JSONDecoder:
 
 
 def _constant(word: str) -> NoReturn:
-    raise _Fault(f"this JSON holds {word}, which is not a number")
+    raise InputError(f"this JSON holds {word}, which is not a number")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _Fault(f"the key {_short(key)} is there twice")
-            seen.add(key)
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(f"the key {_short(twice)} is there twice")
     return found
-
-
-def _has_extreme_number(data: bytes) -> bool:
-    """Whether there are ``DIGITS`` digits in a row or an exponent of three digits, in a number or in a string."""
-    same = data.translate(_ZEROS, b"+")
-    return b"e000" in same or b"0" * DIGITS in same
 
 
 def _is_deep(data: bytes) -> bool:
@@ -300,17 +294,3 @@ def _expansion(events: Iterable[Any]) -> str:
         if stack[-1][1] > _NODES:
             return f"the aliases of this YAML expand to more than {_NODES:,} values"
     return ""
-
-
-def printable(text: str, keep: str = "") -> str:
-    r"""The text with control characters as visible escapes (``\x1b``, ``\u202e``, ``\n``), except those to ``keep``.
-
-    Beyond ASCII the escapes are also JSON's, so that JSON stays JSON.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
-
-
-def _escape(char: str) -> str:
-    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}")

@@ -4,6 +4,7 @@ file or the new one, never a part of either."""
 from __future__ import annotations
 
 import errno
+import hashlib
 import itertools
 import os
 import re
@@ -13,7 +14,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 from platform import node
 from typing import BinaryIO, cast
@@ -21,7 +21,7 @@ from typing import BinaryIO, cast
 from wholetext.errors import WholetextError, WriteError
 
 FilePath = str | os.PathLike[str]
-_HOST, _PROCESS = blake2b(node().encode(), digest_size=3).hexdigest(), secrets.token_hex(4)
+_HOST, _PROCESS = hashlib.blake2b(node().encode(), digest_size=3).hexdigest(), secrets.token_hex(4)
 _COUNT = itertools.count()
 _NAME = re.compile(r"\.wholetext-([0-9a-f]{6})-([0-9]{1,7})-([0-9a-f]{8})-[0-9]+\.(part|staged)")
 _ABANDONED = 24 * 3600  # seconds without a change after which a temporary file of another machine is a leftover
@@ -62,24 +62,39 @@ def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Itera
     if "\0" in name:
         raise error("there is a NUL character in the name", where=repr(name), next="choose another name")
     with refusing(name, error):
-        if _is_special(name):
+        mode = None
+        with suppress(FileNotFoundError):
+            mode = os.stat(name).st_mode  # noqa: PTH116 - a name may be impossible for pathlib
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if mode is not None and not stat.S_ISREG(mode):
             yield Path(name)
             return
         target = Path(os.path.realpath(name))  # a link to a file stays a link
         target.parent.mkdir(parents=True, exist_ok=True)
-        mode = _mode(target)
+        if mode is not None and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         remove_leftovers(target.parent)
         beside = temporary(target.parent)
         try:
             yield beside
             if mode is not None:
-                beside.chmod(mode)
+                beside.chmod(stat.S_IMODE(mode))
             sync(beside)
             beside.replace(target)
             sync(target.parent)
         finally:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def sync(path: Path) -> None:
@@ -149,30 +164,6 @@ def _in_use(name: re.Match[str], entry: os.DirEntry[str]) -> bool:
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
+    except OSError as fault:
+        return not isinstance(fault, ProcessLookupError)  # else it is another user's
     return True
-
-
-def _is_special(name: str) -> bool:
-    """Whether there is a device, pipe or socket of this name."""
-    try:
-        mode = os.stat(name).st_mode  # noqa: PTH116 - a name may be impossible for pathlib
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    return not stat.S_ISREG(mode)
-
-
-def _mode(target: Path) -> int | None:
-    """The permissions of a file that is there already; an error where they forbid to write."""
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode)
-    except FileNotFoundError:
-        return None
-    if not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    return mode

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import RunError, did_you_mean
-from wholetext.files.output_folder import Kind, changing, check, current, locked, sha256
+from wholetext.files.output_folder import Kind, changing, check, current, locked
 from wholetext.files.parsing import read_json
+from wholetext.files.storage import sha256
 from wholetext.notes import merged
 from wholetext.scoring.run_schema import (
     AGAIN,

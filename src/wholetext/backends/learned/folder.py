@@ -13,7 +13,8 @@ from wholetext.backends.learned.config import CARD, FILE, WEIGHTS, Config, write
 from wholetext.backends.learned.weights import Array, safetensors_faults, write_weights
 from wholetext.backends.tokenizer import FILES
 from wholetext.errors import ModelError
-from wholetext.files.output_folder import LIST, Kind, changing, read_list, sha256
+from wholetext.files.output_folder import LIST, Kind, changing, read_list
+from wholetext.files.storage import sha256
 
 
 def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
