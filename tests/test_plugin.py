@@ -88,12 +88,10 @@ def test_adding_a_metric_is_one_file_of_forty_lines_and_one_line(tmp_path: Path)
     assert mark in registry.read_text()
     line = '    "lengthmatch": "wholetext.metrics.lengthmatch:LengthMatch",\n'
     registry.write_text(registry.read_text().replace(mark, mark + line))
-    done = run(
-        dict(os.environ, PYTHONPATH=str(tmp_path)),
-        "-c",
-        "from wholetext.testing import check_metric; check_metric('lengthmatch')",
-    )
+    environment = dict(os.environ, PYTHONPATH=str(tmp_path))
+    done = run(environment, "-c", "from wholetext.testing import check_metric; check_metric('lengthmatch')")
     assert done.returncode == 0, done.stderr
+    assert "  lengthmatch    ↑ hyp+ref        ratio of" in run(environment, "-m", "wholetext", "list").stdout
 
 
 def test_a_broken_plugin_does_not_hide_the_others(installed: dict[str, str], tmp_path: Path) -> None:

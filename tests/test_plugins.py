@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from wholetext import plugins
-from wholetext.errors import PluginError
+from wholetext import Options, evaluate, plugins
+from wholetext.errors import PluginError, SpecError
+from wholetext.registry import catalogue, scorer
+from wholetext.testing import sample
+from wholetext.views import Whole
 
 Install = Callable[..., None]
 
@@ -26,6 +29,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.5\n")
         (info / "entry_points.txt").write_text(points)
         (tmp_path / f"{package}_code.py").write_text(module)
+        plugins.installed.cache_clear()
 
     yield made
     for name in set(sys.modules) - before:
@@ -74,3 +78,49 @@ def test_other_interfaces_are_refused(install: Install, declared: str, remedy: s
         with pytest.raises(PluginError, match=f"'{name}' of apart 1.5 is made for interface {declared}") as caught:
             plugins.load("wholetext.things")[name]()
         assert remedy in caught.value.next
+
+
+VIEW = """
+from dataclasses import dataclass
+from typing import ClassVar
+from wholetext.views import Span, View
+
+interface = 2
+
+@dataclass(frozen=True)
+class Halves(View):
+    \"\"\"The first and the second half of each document.\"\"\"
+
+    name: ClassVar[str] = "halves"
+    swap: bool = False
+
+    def spans(self, size: int) -> list[Span]:
+        found = [(0, size // 2, 1.0), (size // 2, size, 1.0)]
+        return found[::-1] if self.swap else found
+"""
+
+
+def test_a_view_of_a_plugin_is_used_like_any_other(install: Install) -> None:
+    install("halves", "[wholetext.views]\nhalves = halves_code:Halves\nwhole = halves_code:Halves\n", VIEW)
+    results = evaluate(*sample(), ["halves(swap=true):chrf"], Options(cache=False))
+    scores = results["halves(swap=true):chrf"]["same"]
+    assert [(row.start, row.stop) for row in scores.rows][:2] == [(1, 3), (0, 1)]
+    assert scores.signature["view"] == "halves" and scores.signature["view.plugin"] == "halves 1.5"
+    assert scorer("whole:chrf").view == Whole()  # a built-in is never replaced
+    known = catalogue()
+    assert known["views"]["halves"] == "The first and the second half of each document."
+    assert "'whole' is the name of a built-in" in known["broken"]["whole"]
+    with pytest.raises(SpecError, match="'halves' is a view and needs a metric"):
+        scorer("halves")
+    with pytest.raises(SpecError, match="did you mean halves"):
+        scorer("halve:chrf")
+
+
+def test_what_is_no_metric_or_view_is_refused(install: Install) -> None:
+    points = "[wholetext.views]\nodd = wrong_code:Odd\n[wholetext.metrics]\nbad = wrong_code:Odd\n"
+    install("wrong", points, "Odd = dict\n")
+    for spec, kind in (("odd:chrf", "view"), ("bad", "metric")):
+        with pytest.raises(PluginError, match=f"of wrong 1.5 is not a {kind}") as caught:
+            scorer(spec)
+        assert "frozen dataclass" in caught.value.next
+    assert set(catalogue()["broken"]) == {"bad", "odd"}

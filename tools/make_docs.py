@@ -1,14 +1,12 @@
-"""Writes what is generated again: the command line reference, the page of notes, the catalogue of metrics."""
+"""Writes what is generated again: the command line reference and the page of notes."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-CATALOGUE = ROOT / "src" / "wholetext" / "metrics" / "catalogue.json"
 
 
 def command_reference() -> str:
@@ -45,13 +43,6 @@ def _kind(param: Any) -> str:
     return str(param.metavar or param.type.name) if param.param_type_name == "option" else str(param.type.name)
 
 
-def metric_catalogue() -> str:
-    """Built-in metrics, aliases and views, for `wholetext list`."""
-    from wholetext.cli.about.list import built_in
-
-    return json.dumps(built_in(), indent=1, ensure_ascii=False) + "\n"
-
-
 def notes_page() -> str:
     """Every note that a run can carry."""
     sys.path.insert(0, str(ROOT / "tools"))
@@ -61,8 +52,7 @@ def notes_page() -> str:
 
 
 def main() -> int:
-    pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "notes.md": notes_page(),
-             CATALOGUE: metric_catalogue()}  # fmt: skip
+    pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "notes.md": notes_page()}
     if "--check" in sys.argv:
         return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))
     for page, text in pages.items():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from wholetext.errors import PluginError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
 INTERFACE = 2  # of this version; a plug-in that declares none is taken for one of interface 1
 OLDEST = 1  # the oldest interface that still works
@@ -24,19 +24,23 @@ def load(group: str, builtin: Collection[str] = ()) -> dict[str, Callable[[], ob
     It raises ``PluginError`` where the plug-in is broken, is made for a newer interface, or has the name of another
     plug-in or of something in ``builtin``. Built-ins always win: look there first.
     """
-    from importlib.metadata import entry_points
-
     points: dict[str, list[EntryPoint]] = {}
-    for point in entry_points(group=group):
+    for point in installed(group, tuple(sys.path)):
         points.setdefault(point.name, []).append(point)
     return {name: partial(_load, some, name in builtin) for name, some in sorted(points.items())}
 
 
 def origin(group: str, name: str) -> str:
     """The package and version that a plug-in is from, ``""`` where there is none of this name."""
+    return " and ".join(map(_package, installed(group, tuple(sys.path)).select(name=name)))
+
+
+@cache
+def installed(group: str, path: tuple[str, ...]) -> EntryPoints:
+    """The entry points of the packages on a path; kept, since reading them takes tens of milliseconds."""
     from importlib.metadata import entry_points
 
-    return " and ".join(map(_package, entry_points(group=group, name=name)))
+    return entry_points(group=group)
 
 
 def _package(point: EntryPoint) -> str:

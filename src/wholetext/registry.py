@@ -1,4 +1,4 @@
-"""Names → metrics: lazy built-ins, plug-ins by entry point, aliases; spec strings become scorers and back."""
+"""Names → metrics and views: built-ins, plug-ins, aliases; spec strings become scorers and back."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 
-from wholetext.errors import SpecError, did_you_mean
+from wholetext import plugins
+from wholetext.errors import PluginError, SpecError, did_you_mean
 from wholetext.spec import Call, Spec, Value, caret, parse
 from wholetext.types import Metric
 from wholetext.views import VIEWS, View
 
-ENTRY_POINTS = "wholetext.metrics"
-
+T = typing.TypeVar("T")
 BUILTIN: Mapping[str, str] = {
     "bleu": "wholetext.metrics.surface:Bleu",
     "chrf": "wholetext.metrics.surface:Chrf",
@@ -90,7 +89,12 @@ class Scorer:
 
 def metric_names() -> list[str]:
     """Every metric: built-ins in their order, then plug-ins."""
-    return [*BUILTIN, *sorted(set(_plugins()) - set(BUILTIN))]
+    return list(dict.fromkeys((*BUILTIN, *plugins.load(plugins.METRICS))))
+
+
+def view_names() -> list[str]:
+    """Every view: built-ins in their order, then plug-ins."""
+    return list(dict.fromkeys((*VIEWS, *plugins.load(plugins.VIEWS))))
 
 
 def names() -> list[str]:
@@ -100,20 +104,59 @@ def names() -> list[str]:
 
 def metric_class(name: str) -> type[Metric]:
     """The class behind a metric's name (not an alias)."""
-    where = BUILTIN.get(name) or _plugins().get(name)
-    if where is None:
+    if name in BUILTIN:
+        module, _, attribute = BUILTIN[name].partition(":")
+        built_in: type[Metric] = getattr(import_module(module), attribute)
+        return built_in
+    found = _plugin(plugins.METRICS, name, Metric)
+    if found is None:
         known = names()
         raise SpecError(f"there is no metric {name!r}",
                         next=did_you_mean(name, known) or f"`wholetext list` shows all: {', '.join(known)}")
-    module, _, attribute = where.partition(":")
-    try:
-        found: object = getattr(import_module(module), attribute)
-    except Exception as fault:  # a plug-in's module may fail in any way
-        raise SpecError(f"the metric {name!r} cannot be loaded from {where} ({type(fault).__name__}: {fault})",
-                        next="reinstall the package that provides it") from fault
-    if not (isinstance(found, type) and issubclass(found, Metric)) or not hasattr(found, "__dataclass_fields__"):
-        raise SpecError(f"{where} is not a metric", next="a metric is a frozen dataclass deriving from Metric")
     return found
+
+
+def view_class(name: str) -> type[View] | None:
+    """The class behind a view's name, None where there is none."""
+    return VIEWS.get(name) or _plugin(plugins.VIEWS, name, View)
+
+
+def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
+    found = plugins.load(group).get(name, lambda: None)()
+    if found is None:
+        return None
+    if isinstance(found, type) and issubclass(found, kind) and hasattr(found, "__dataclass_fields__"):
+        return found
+    raise PluginError(f"{name!r} of {plugins.origin(group, name)} is not a {kind.__name__.lower()}",
+                      next=f"write it as a frozen dataclass deriving from {kind.__module__}.{kind.__name__}")
+
+
+def catalogue() -> dict[str, dict[str, typing.Any]]:
+    """Every metric, alias and view with what it says of itself, and why some plug-ins cannot be used."""
+    metrics: dict[str, typing.Any] = {name: _metric_entry(name) for name in BUILTIN}
+    views: dict[str, typing.Any] = {name: _view_entry(name) for name in VIEWS}
+    broken: dict[str, str] = {}
+    for group, found, entry in ((plugins.METRICS, metrics, _metric_entry), (plugins.VIEWS, views, _view_entry)):
+        for name, load in plugins.load(group, set(found)).items():
+            try:
+                load()
+                found[name] = entry(name)
+            except Exception as fault:  # somebody else's code: whatever it does, the others are still listed
+                broken[name] = str(fault)
+    return {"metrics": metrics, "aliases": dict(ALIASES), "views": views, "broken": broken}
+
+
+def _metric_entry(name: str) -> dict[str, typing.Any]:
+    one = metric_class(name)()
+    return {
+        "summary": one.summary, "needs": sorted(one.needs), "wants": sorted(one.wants - one.needs),
+        "higher_is_better": one.higher_is_better, "range": [str(bound) for bound in one.range], "view": one.view,
+        "outputs": [*one.outputs],
+    }
+
+
+def _view_entry(name: str) -> str:
+    return (getattr(view_class(name), "__doc__", "") or "").partition("\n")[0].replace("``", "")
 
 
 def scorer(text: str) -> Scorer:
@@ -122,7 +165,7 @@ def scorer(text: str) -> Scorer:
         raise SpecError(f"a metric is named by a spec string, and this is of the type {type(text).__name__}",
                         next='write "chrf", "slide(size=6,step=6):chrf" …')
     spec = expand(parse(text))
-    if spec.metric.name in VIEWS:
+    if spec.metric.name not in BUILTIN and spec.metric.name in view_names():
         raise caret(text, len(text), f"{spec.metric.name!r} is a view and needs a metric", f"e.g. {spec.metric}:chrf")
     kind = metric_class(spec.metric.name)
     args = dict(spec.metric.args)
@@ -135,10 +178,12 @@ def scorer(text: str) -> Scorer:
             args[key] = value
     metric = _build(kind, args, text)
     view = spec.view or parse(f"{kind.view}:x").view or Call("sentence")
-    if view.name not in VIEWS:
-        raise caret(text, 0, f"there is no view {view.name!r}", did_you_mean(view.name, list(VIEWS))
-                    or f"views: {', '.join(VIEWS)}")
-    return Scorer(_build(VIEWS[view.name], dict(view.args), text), metric)
+    layout = view_class(view.name)
+    if layout is None:
+        known = view_names()
+        raise caret(text, 0, f"there is no view {view.name!r}",
+                    did_you_mean(view.name, known) or f"views: {', '.join(known)}")
+    return Scorer(_build(layout, dict(view.args), text), metric)
 
 
 def expand(spec: Spec) -> Spec:
@@ -156,24 +201,19 @@ def expand(spec: Spec) -> Spec:
 
 def facts(metric: Metric) -> dict[str, str]:
     """What a metric says of itself beside its parameters; of a plug-in's, the package and version it is from too."""
-    found = dict(metric.facts())
-    for point in () if metric.name in BUILTIN else entry_points(group=ENTRY_POINTS, name=metric.name):
-        if point.dist is not None:
-            found["plugin"] = f"{point.dist.name} {point.dist.version}"
-    return found
+    package = "" if metric.name in BUILTIN else plugins.origin(plugins.METRICS, metric.name)
+    return {**metric.facts(), **({"plugin": package} if package else {})}
+
+
+def view_package(view: View) -> str:
+    """The package and version a plug-in's view is from, ``""`` for a built-in."""
+    return "" if view.name in VIEWS else plugins.origin(plugins.VIEWS, view.name)
 
 
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:
     """Field name → (type, default) of a metric or view class."""
     hints = typing.get_type_hints(kind)
     return {f.name: (hints[f.name], _default(f)) for f in dataclasses.fields(kind)}
-
-
-def _plugins() -> dict[str, str]:
-    return {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-
-
-T = typing.TypeVar("T")
 
 
 def _build(kind: type[T], args: dict[str, Value], text: str) -> T:

@@ -259,7 +259,7 @@ def test_help_and_list_import_nothing_heavy(verb: list[str]) -> None:
 def test_generated_pages_are_fresh() -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, str(root / "tools" / "make_docs.py"), "--check"])
-    assert done.returncode == 0, "docs/cli.md or metrics/catalogue.json is out of date: run `make docs`"
+    assert done.returncode == 0, "docs/cli.md or docs/notes.md is out of date: run `make docs`"
 
 
 def test_what_is_wrong_is_told_before_scoring(
@@ -285,7 +285,7 @@ def test_faults_of_our_own_show_no_traceback(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by nought")
 
-    monkeypatch.setattr("wholetext.cli.about.list.catalogue", broken)
+    monkeypatch.setattr("wholetext.registry.catalogue", broken)
     code, _, err = call(capsys, "list")
     assert code == 1 and "ZeroDivisionError: by nought" in err and "Traceback" not in err
     monkeypatch.setenv("WHOLETEXT_DEBUG", "1")
@@ -304,7 +304,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     assert code == 130 and "finished rows are cached" in err
     code, _, err = call(capsys, *arguments(files, "--no-cache"))
     assert code == 130 and "nothing was cached" in err and "rows are cached" not in err
-    monkeypatch.setattr("wholetext.cli.about.list.catalogue", interrupted)
+    monkeypatch.setattr("wholetext.registry.catalogue", interrupted)
     assert call(capsys, "list")[2] == "interrupted\n"
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from wholetext.backends.device import pick_device
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong
-from wholetext.registry import Scorer
+from wholetext.registry import Scorer, view_package
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
 from wholetext.types import Corpus, Document, Excerpt, Fit, IntArray, Metric, Output, Request, Rows, Signature
@@ -184,8 +184,8 @@ def signature(work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mar
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
     items |= {f"view.{key}": value for key, value in parameters_of(view).items()}
-    items |= parameters_of(metric)
-    items |= facts_of(metric)
+    items |= {"view.plugin": package} if (package := view_package(view)) else {}
+    items |= parameters_of(metric) | facts_of(metric)
     items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
     if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
         items |= {"context_refs": ",".join(lent)}

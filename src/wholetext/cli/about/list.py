@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,6 +17,8 @@ def list(
 ) -> None:
     """List metrics, aliases and views."""
     import json
+
+    from wholetext.registry import catalogue
 
     known = catalogue()
     if no_ref:
@@ -39,43 +41,3 @@ def list(
     for name, why in known["broken"].items():
         print(f"warning: the plug-in {name} cannot be used: {why}", file=sys.stderr)
     print("\n`wholetext show NAME` explains one: its parameters, direction, range and paper.")
-
-
-def catalogue() -> dict[str, Any]:
-    """What can be listed. Built-ins come from a generated page (`make docs`), so that nothing heavy is imported."""
-    import json
-    from importlib.metadata import entry_points
-    from importlib.resources import files
-
-    known: dict[str, Any] = json.loads(files("wholetext.metrics").joinpath("catalogue.json").read_text("utf-8"))
-    known["broken"] = {}
-    for point in entry_points(group="wholetext.metrics"):
-        if point.name not in known["metrics"]:
-            try:
-                known["metrics"][point.name] = _entry(point.name)
-            except Exception as fault:  # somebody else's code: whatever it does, the others are still listed
-                known["broken"][point.name] = str(fault)
-    return known
-
-
-def built_in() -> dict[str, Any]:
-    """The generated page: every built-in metric, alias and view, from the code itself."""
-    from wholetext.registry import ALIASES, BUILTIN
-    from wholetext.views import VIEWS
-
-    return {
-        "metrics": {name: _entry(name) for name in BUILTIN},
-        "aliases": dict(ALIASES),
-        "views": {name: (kind.__doc__ or "").splitlines()[0].replace("``", "") for name, kind in VIEWS.items()},
-    }
-
-
-def _entry(name: str) -> dict[str, Any]:
-    from wholetext.registry import metric_class
-
-    one = metric_class(name)()
-    return {
-        "summary": one.summary, "needs": sorted(one.needs), "wants": sorted(one.wants - one.needs),
-        "higher_is_better": one.higher_is_better, "range": [str(bound) for bound in one.range], "view": one.view,
-        "outputs": [*one.outputs],
-    }

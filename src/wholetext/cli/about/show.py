@@ -14,12 +14,11 @@ if TYPE_CHECKING:
 
 def show(name: Annotated[str, typer.Argument(help="Metric, view, alias or full spec string.")]) -> None:
     """Explain a metric, a view or a spec string."""
-    from wholetext.registry import ALIASES, arguments, parameters, scorer
+    from wholetext.registry import ALIASES, arguments, parameters, scorer, view_class
     from wholetext.spec import Call
-    from wholetext.views import VIEWS
 
-    if name in VIEWS:
-        kind: type = VIEWS[name]
+    if view := view_class(name):
+        kind: type = view
         given: Mapping[str, Value] = {}
         print(f"view {name}\n\n{_clean(kind)}")
     else:
@@ -35,8 +34,8 @@ def show(name: Annotated[str, typer.Argument(help="Metric, view, alias or full s
         better = "higher is better" if metric.higher_is_better else "lower is better"
         print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
         print(f"outputs    {', '.join(metric.outputs)}")
-        view = Call(found.view.name, arguments(found.view))
-        print(f"view       {view} (put another before it: context(prev=2):{metric.name})")
+        usual = Call(found.view.name, arguments(found.view))
+        print(f"view       {usual} (put another before it: context(prev=2):{metric.name})")
         given = arguments(metric)
     print("parameters")
     for key, (hint, default) in parameters(kind).items():
