@@ -29,7 +29,6 @@ import meta_loops as loops
 import numpy as np
 
 from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.pairs_test import compare_calibrated
 from wholetext.meta.agreement.permutation import Draws, compare, random_swaps
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.metric_scores import gather
@@ -153,7 +152,7 @@ def _pairs_test(gold: np.ndarray, metrics: np.ndarray) -> Line:
 
     loop = timed(lambda: loops.pairs_test(gold, metrics[0], metrics[1], epsilons, masks()))  # type: ignore[arg-type]
     factor = PAIRS * DRAWS / draws
-    mine = timed(lambda: compare_calibrated(gold, metrics, measure, Draws(DRAWS)), 2)
+    mine = timed(lambda: compare(gold, metrics, measure, Draws(DRAWS)), 2)
     return Line(f"segment acc_eq by item (pairs test), {PAIRS} pairs", loop * factor,
                 f"{draws} draws of one pair × {factor:,.0f}", mine, 500)
 

@@ -25,9 +25,7 @@ from learned_page import write_page
 from wholetext.backends.learned.model import LearnedModel, open_learned, scaled
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
-from wholetext.meta.agreement.accuracy import system_accuracy, system_means
-from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.pairs_test import compare_calibrated
+from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.curves import curves_of
 from wholetext.meta.judgments.preferences import Preference, agreement, read_preferences
@@ -167,17 +165,16 @@ def segments(gold: FloatArray, scored: dict[str, FloatArray]) -> dict[str, Any]:
     names = [BOX, *PEERS]
     stack = np.stack([scored[name] for name in names])  # (metrics, systems, segments)
     found: dict[str, Any] = {"systems": len(gold), "judged": int((~np.isnan(gold)).sum())}
-    for statistic, measure, test in (("acc_eq", Measure("acc_eq", "item"), compare_calibrated),
-                                     ("pearson", Measure("pearson", "none"), compare)):  # fmt: skip
-        compared = test(gold, stack, measure)
-        found[statistic] = {"p": dict(zip(PEERS, compared.p[0, 1:].tolist()))}
+    for measure in (Measure("acc_eq", "item"), Measure("pearson", "none")):
+        compared = compare(gold, stack, measure)
+        found[measure.statistic] = {"p": dict(zip(PEERS, compared.p[0, 1:].tolist()))}
     judged = np.isnan(gold)
     for name, values in scored.items():
         values = np.where(judged, np.nan, values)
         found["acc_eq"][name] = estimate(gold, values, Measure("acc_eq", "item")).value
         found["pearson"][name] = estimate(gold, values, Measure("pearson", "none")).value
-        right = system_accuracy(system_means(gold), system_means(values))
-        found.setdefault("systems_right", {})[name] = (right.agree, right.pairs)
+        right = estimate(system_means(gold)[:, None], system_means(values)[:, None], Measure("accuracy"))
+        found.setdefault("systems_right", {})[name] = (round(right.value * right.pairs), right.pairs)
     return found
 
 

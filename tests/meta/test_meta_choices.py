@@ -15,8 +15,7 @@ from wholetext.cli.main import main
 from wholetext.errors import InputError, WholetextError
 from wholetext.io.formats import evalset
 from wholetext.meta import conventions
-from wholetext.meta.agreement.accuracy import soft_accuracy
-from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.agreement.measures import Measure, estimate, soft_accuracy
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.metric_scores import Wanted, gather
 from wholetext.meta.participants import Selection, read_participants

@@ -16,9 +16,8 @@ import numpy as np
 from wholetext.errors import InputError
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
-from wholetext.meta.agreement.accuracy import system_means
 from wholetext.meta.agreement.correlation import BoolArray, pearson_rows
-from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.judgments.ratings import Ratings
 from wholetext.meta.paragraphs import ParagraphSet, RatedParagraph, Windows, lined_up, paragraphs, texts
 from wholetext.meta.participants import Participants

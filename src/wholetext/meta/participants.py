@@ -15,8 +15,8 @@ from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names, human_scores, metric_names, split_label
 from wholetext.io.segments import DocumentRun
 from wholetext.meta import conventions
-from wholetext.meta.agreement.accuracy import system_means
 from wholetext.meta.agreement.correlation import BoolArray
+from wholetext.meta.agreement.measures import system_means
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Level = Literal["sys", "domain", "doc", "seg"]

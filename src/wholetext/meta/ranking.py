@@ -4,14 +4,14 @@ category.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from wholetext.errors import InputError, MetricError
-from wholetext.meta.agreement.correlation import both_known, pearson_rows, spearman_rows
-from wholetext.meta.agreement.pairs import kendall_b_rows
+from wholetext.meta.agreement.correlation import both_known
+from wholetext.meta.agreement.measures import ROW_STATISTICS
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.participants import Level
 from wholetext.meta.tasks import TaskResult
@@ -109,8 +109,7 @@ def inter_correlation(
     gathered: Gathered, level: Level = "seg", statistic: str = "pearson"
 ) -> tuple[list[str], FloatArray]:
     """Names and (metrics, metrics) correlation of metrics' scores with one another, over what people judged."""
-    kinds: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
-        "pearson": pearson_rows, "spearman": spearman_rows, "kendall": kendall_b_rows}
+    kinds = {name: ROW_STATISTICS[name] for name in ("pearson", "spearman", "kendall")}
     if statistic not in kinds:
         raise InputError(f"there is no correlation {statistic!r} between metrics", next=f"there are {', '.join(kinds)}")
     where = gathered.field

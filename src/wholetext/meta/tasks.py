@@ -13,18 +13,16 @@ import numpy as np
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.meta.agreement.bootstrap import (
-    Bootstrapped,
     Resample,
     Unit,
     bootstrap_agreement,
     drawn_means,
+    interval,
     system_agreement,
 )
 from wholetext.meta.agreement.correlation import Average
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
-from wholetext.meta.agreement.pairs_test import compare_calibrated
 from wholetext.meta.agreement.permutation import Comparisons, Draws, compare
-from wholetext.meta.agreement.soft import compare_soft
 from wholetext.meta.metric_scores import Gathered, MetricScores
 from wholetext.meta.participants import Level, Participants
 from wholetext.significance.clusters import cluster_ranks
@@ -169,13 +167,12 @@ def intervals(
             _note(gathered, f"{result.task}: no interval ({fault})")
             break
         if drawn is not None:
-            bounds = drawn.interval()
-            low[i], high[i] = bounds[0][0], bounds[1][0]
+            low[i], high[i] = interval(drawn)
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def _resampled(where: Participants, metric: MetricScores, task: Task, testing: MetricTests) -> Bootstrapped | None:
-    """(draws, 1) values of one metric; None where documents are drawn and there are no scores of segments."""
+def _resampled(where: Participants, metric: MetricScores, task: Task, testing: MetricTests) -> FloatArray | None:
+    """(draws,) values of one metric; None where documents are drawn and there are no scores of segments."""
     unit = testing.interval or "documents"
     resample = Resample(unit, where.doc_of if where.seg is not None else None, 1000, testing.seed)
     if task.level == "sys" and unit != "systems":
@@ -187,14 +184,14 @@ def _resampled(where: Participants, metric: MetricScores, task: Task, testing: M
         starts = np.array([run.start for run in where.runs])
         y = metric.resampled(by_item[:, starts]) if metric.resampled else drawn_means(
             np.where(np.isnan(gold), np.nan, seg), by_item)
-        return Bootstrapped(system_agreement(drawn_means(gold, by_item), y, by_system, task.measure)[:, None])
+        return system_agreement(drawn_means(gold, by_item), y, by_system, task.measure)
     scores = metric.at(task.level, where)
     if scores is None:
         return None
     gold = np.where(np.isnan(scores), np.nan, where.gold(task.level))
     if task.level != "seg":
         resample = replace(resample, docs=None)
-    return bootstrap_agreement(gold, np.nan_to_num(scores)[None], task.measure, resample)
+    return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, resample)
 
 
 def _note(gathered: Gathered, text: str) -> None:
@@ -224,14 +221,10 @@ def _sortable(value: float) -> float:
 def _compare(gold: FloatArray, stack: FloatArray, measure: Measure, testing: MetricTests) -> tuple[Comparisons, str]:
     size = len(stack)
     if not testing.draws or size < 2:
-        blank, none = np.full((size, size), np.nan), np.zeros((size, size), dtype=np.int64)
-        return Comparisons(blank, blank, none, np.zeros((0, size * (size - 1) // 2))), "none"
-    if measure.calibrated:
-        return compare_calibrated(gold, stack, measure, testing.plan()), "pairs"
-    if measure.statistic == "spa":
-        return compare_soft(gold, stack, testing.plan()), "perm-both"
+        blank = np.full((size, size), np.nan)
+        return Comparisons(blank, blank, np.zeros((0, size * (size - 1) // 2))), "none"
     try:
-        return compare(gold, stack, measure, testing.plan()), "perm-both"
+        return compare(gold, stack, measure, testing.plan()), "pairs" if measure.calibrated else "perm-both"
     except ValueError:  # pair counts of very many systems: no test, the values stand
         return _compare(gold, stack, measure, replace(testing, draws=0))
 

@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 
 from wholetext.io.formats.scores import human_scores
-from wholetext.meta.agreement.accuracy import judged_everywhere, pairwise_p, pooled_accuracy, soft_masks
-from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.pairs_test import compare_calibrated
+from wholetext.meta.agreement.correlation import both_known, williams_test
+from wholetext.meta.agreement.measures import Measure, estimate, pairwise_p, soft_masks
 from wholetext.meta.agreement.permutation import Draws, compare
-from wholetext.meta.agreement.ties import calibration_curve
-from wholetext.meta.agreement.williams import williams_test
 from wholetext.significance.clusters import cluster_ranks
 
 SETS = ["wmt21.news.mqm.en-de", "wmt21.news.mqm.zh-en", "wmt21.tedtalks.en-de", "wmt21.tedtalks.zh-en"]
@@ -82,8 +79,10 @@ def test_segment_statistics(case: Case) -> None:
             if measure.statistic == "darr":
                 assert found.pairs == expected["seg"]["kendall_like_item_thresh0_pairs"]
             checked += 1
-        thresholds, _ = calibration_curve(case.seg, case.metrics[name], "item")
-        assert len(thresholds) == expected["seg"]["acc_eq_item_n_thresholds"]
+        judged = np.where(np.isnan(case.seg), np.nan, case.metrics[name])
+        first, second = np.triu_indices(len(judged), 1)
+        distances = np.abs(judged[first] - judged[second])
+        assert len(np.union1d(0.0, distances[~np.isnan(distances)])) == expected["seg"]["acc_eq_item_n_thresholds"]
     assert checked == 6 * len(SEGMENT)
 
 
@@ -107,10 +106,13 @@ def test_system_statistics(case: Case) -> None:
 
 def test_single_precision_soft_accuracy(case: Case) -> None:
     for name, expected in case.golden["expected"].items():
-        kept = judged_everywhere(case.seg, case.metrics[name])
+        kept = both_known(case.seg, case.metrics[name]).all(axis=0)
         assert kept.sum() == expected["sys"]["spa_segments_used"]
         masks = soft_masks(int(kept.sum()))
-        human, machine = (pairwise_p(scores[:, kept], masks, np.float32) for scores in (case.seg, case.metrics[name]))
+        none = np.zeros(len(case.sys) * (len(case.sys) - 1) // 2, dtype=bool)
+        human, machine = (
+            pairwise_p(scores[:, kept].astype(np.float32), masks, none) for scores in (case.seg, case.metrics[name])
+        )
         assert 1 - np.abs(human - machine).mean() == pytest.approx(expected["sys"]["spa"], abs=2e-4)
 
 
@@ -183,11 +185,11 @@ def test_the_pairs_test(case: Case) -> None:
     drawn = np.random.RandomState(0).binomial(1, 0.5, (expected["k"], items, systems, systems))
     swaps = drawn[:, :, upper[0], upper[1]] == 0
     pair = np.stack([case.metrics[expected["metric2"]], case.metrics[expected["metric1"]]])
-    found = compare_calibrated(case.seg, pair, Measure("acc_eq", "item"), Draws(swaps=swaps))
+    found = compare(case.seg, pair, Measure("acc_eq", "item"), Draws(swaps=swaps))
     assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)
     above = (found.null[:, 0] > found.delta[0, 1] + 1e-12).mean()
     assert above <= expected["p"] <= found.p[0, 1]
-    own = compare_calibrated(case.seg, pair, Measure("acc_eq", "item"), Draws(count=10000))
+    own = compare(case.seg, pair, Measure("acc_eq", "item"), Draws(count=10000))
     assert own.p[0, 1] == pytest.approx(expected["p"], abs=4 * expected["mc_std_error"])
 
 
@@ -203,5 +205,8 @@ def test_pooled_accuracy(name: str, data: Path, golden: Path) -> None:
             for metric in expected:
                 parts[metric].append((gold, arrays[metric].mean(axis=1)))
     for metric, counts in expected.items():
-        pooled = pooled_accuracy(parts[metric])
-        assert (pooled.agree, pooled.pairs) == (counts["agree"], counts["pairs"])
+        padded = np.full((2, len(parts[metric]), max(len(gold) for gold, _ in parts[metric])), np.nan)
+        for row, sides in enumerate(parts[metric]):
+            padded[:, row, : len(sides[0])] = sides
+        pooled = estimate(padded[0], padded[1], Measure("accuracy", "system"))
+        assert (pooled.value * pooled.pairs, pooled.pairs) == (pytest.approx(counts["agree"]), counts["pairs"])

@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from wholetext.meta.agreement import permuted_metrics as hybrids
-from wholetext.meta.agreement.correlation import as_rows
+from wholetext.meta.agreement.correlation import as_rows, williams, williams_test, zscore
 from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.pairs_test import compare_calibrated
-from wholetext.meta.agreement.permutation import Draws, _TauB, compare, compare_systems, random_swaps
-from wholetext.meta.agreement.permuted_metrics import PermutedPearson, PermutedScores
-from wholetext.meta.agreement.soft import compare_soft
-from wholetext.meta.agreement.williams import williams, williams_test
+from wholetext.meta.agreement.permutation import Comparisons, Draws, compare, random_swaps
+from wholetext.meta.agreement.permuted_metrics import PermutedPairs, PermutedPearson, PermutedScores
 from wholetext.significance.clusters import cluster_ranks
 
 GOLD = np.array([1, 2, 3, 4, 5, 5, 7, 8], dtype=float).reshape(4, 2)
@@ -40,13 +37,18 @@ def data(seed: int, systems: int = 5, items: int = 8, gaps: float = 0.1) -> tupl
     return gold, metrics
 
 
+def used(found: Comparisons) -> list[int]:
+    """Draws of each pair of metrics."""
+    return np.asarray((~np.isnan(found.null)).sum(axis=0)).tolist()
+
+
 def test_published_p_values() -> None:
     swaps = legacy_swaps((4, 2), 1000)
     found = compare(GOLD, np.stack([TWO, ONE]), Measure("pearson"), Draws(swaps=swaps))
     assert found.p[0, 1] == pytest.approx(0.522, abs=1e-12)
     assert found.delta[0, 1] == pytest.approx(-0.002484, abs=5e-7)
     stopped = compare(GOLD, np.stack([TWO, ONE]), Measure("pearson"), Draws(swaps=swaps, block=100))
-    assert (stopped.used[0, 1], stopped.p[0, 1]) == (200, pytest.approx(0.53, abs=1e-12))
+    assert (used(stopped), stopped.p[0, 1]) == ([200], pytest.approx(0.53, abs=1e-12))
 
 
 @settings(deadline=None, max_examples=12)
@@ -77,8 +79,6 @@ def test_products_equal_hybrids_that_are_formed(statistic: str, average: str) ->
     found = compare(gold, metrics, measure, Draws(swaps=swaps))
     rows = as_rows(gold, measure.average)
     known = ~np.isnan(as_rows(gold, measure.average))
-    from wholetext.meta.agreement.correlation import zscore
-
     formed = PermutedScores(rows, zscore(as_rows(metrics, measure.average), known), measure)
     masks = as_rows(swaps.astype(float), measure.average) > 0
     pairs = np.array([[0, 1], [0, 2], [1, 2]])
@@ -96,19 +96,6 @@ def test_darr_and_pairwise_differences_under_exchange() -> None:
                 one, two = np.where(swaps[draw], spread[j], spread[i]), np.where(swaps[draw], spread[i], spread[j])
                 expected = estimate(gold, one, measure).value - estimate(gold, two, measure).value
                 assert found.null[draw, k] == pytest.approx(expected, abs=1e-12)
-
-
-def test_exchanging_segments_at_system_level() -> None:
-    gold, metrics = data(7, systems=6, items=20)
-    swaps = random_swaps(np.random.default_rng(2), (25, *gold.shape))
-    found = compare_systems(gold, metrics, Measure("pearson"), Draws(swaps=swaps))
-    known = ~np.isnan(gold)
-    spread = [np.where(known, (m - m[known].mean()) / m[known].std(), np.nan) for m in metrics]
-    for draw in range(25):
-        one, two = (np.where(swaps[draw], b, a) for a, b in ((spread[0], spread[2]), (spread[2], spread[0])))
-        means = [np.nanmean(values, axis=1) for values in (gold, one, two)]
-        expected = np.corrcoef(means[0], means[1])[0, 1] - np.corrcoef(means[0], means[2])[0, 1]
-        assert found.null[draw, 1] == pytest.approx(expected, abs=1e-12)
 
 
 def test_nearly_constant_rows_lose_no_digits() -> None:
@@ -139,18 +126,17 @@ def test_early_stopping_settles_pairs_one_by_one() -> None:
     gold = rng.normal(size=(6, 60))
     metrics = np.stack([gold + rng.normal(size=gold.shape) * s for s in (0.1, 1.0, 1.02)])
     found = compare(gold, metrics, Measure("pearson"), Draws(count=1000, block=100))
-    assert found.used[0, 1] == found.used[0, 2] == 100
-    assert found.used[1, 2] >= 100
+    assert used(found)[:2] == [100, 100] and used(found)[2] >= 100
     assert np.isnan(found.null[100:, 0]).all()
     full = compare(gold, metrics, Measure("pearson"), Draws(count=1000))
-    assert (full.used[np.triu_indices(3, 1)] == 1000).all()
+    assert used(full) == [1000] * 3
 
 
 def test_the_pairs_test_with_injected_exchanges() -> None:
     gold, metrics = data(9, systems=5, items=12)
     n = 10
     swaps = random_swaps(np.random.default_rng(0), (50, 12, n))
-    found = compare_calibrated(gold, metrics, Measure("acc_eq", "item"), Draws(swaps=swaps))
+    found = compare(gold, metrics, Measure("acc_eq", "item"), Draws(swaps=swaps))
     epsilons = [estimate(gold, m, Measure("acc_eq", "item")).epsilon or 0.0 for m in metrics]
     first, second = np.triu_indices(5, 1)
     for i, j in ((0, 1), (1, 2)):
@@ -172,12 +158,12 @@ def test_binomials_equal_drawn_verdicts() -> None:
     gold, metrics = data(11, systems=6, items=60)
     swaps = random_swaps(np.random.default_rng(0), (4000, 60, 15))
     measure = Measure("acc_eq", "item")
-    injected = compare_calibrated(gold, metrics, measure, Draws(swaps=swaps))
-    drawn = compare_calibrated(gold, metrics, measure, Draws(count=4000))
+    injected = compare(gold, metrics, measure, Draws(swaps=swaps))
+    drawn = compare(gold, metrics, measure, Draws(count=4000))
     np.testing.assert_allclose(drawn.delta, injected.delta, atol=1e-12)
     error = np.sqrt(0.25 / 4000) * np.sqrt(2)
     assert np.nanmax(np.abs(drawn.p - injected.p)) < 4 * error
-    long = compare_calibrated(gold, metrics, Measure("tau23", "none"), Draws(count=500))
+    long = compare(gold, metrics, Measure("tau23", "none"), Draws(count=500))
     expected = [estimate(gold, m, Measure("tau23", "none")).value for m in metrics]
     assert long.delta[0, 2] == pytest.approx(expected[0] - expected[2], abs=1e-12)
 
@@ -206,7 +192,7 @@ def test_soft_pairwise_accuracy_under_exchange() -> None:
     gold[2, 3] = np.nan  # the segment is left out for all
     metrics = np.stack([np.nan_to_num(gold) * s + rng.normal(size=gold.shape) for s in (0.2, 0.6)])
     swaps = random_swaps(rng, (20, *gold.shape))
-    found = compare_soft(gold, metrics, Draws(swaps=swaps))
+    found = compare(gold, metrics, Measure("spa"), Draws(swaps=swaps))
     kept = ~np.isnan(gold).any(axis=0)
     spread = [(m[:, kept] - m[:, kept].mean()) / m[:, kept].std() for m in metrics]
 
@@ -220,15 +206,15 @@ def test_soft_pairwise_accuracy_under_exchange() -> None:
         hybrids = np.where(mask, spread[1], spread[0]), np.where(mask, spread[0], spread[1])
         one, two = (1 - np.abs(p_values(h) - p_values(gold[:, kept])).mean() for h in hybrids)
         assert found.null[draw, 0] == pytest.approx(one - two, abs=1e-5)  # single precision inside
-    same = compare_soft(gold, np.stack([metrics[0], metrics[0]]), Draws(count=50))
+    same = compare(gold, np.stack([metrics[0], metrics[0]]), Measure("spa"), Draws(count=50))
     assert same.p[0, 1] == 1.0  # equal metrics: every draw equals the observed 0
-    assert compare_soft(gold, metrics).delta[1, 0] == pytest.approx(
+    assert compare(gold, metrics, Measure("spa")).delta[1, 0] == pytest.approx(
         estimate(gold, metrics[1], Measure("spa")).value - estimate(gold, metrics[0], Measure("spa")).value, abs=0.03)
 
 
 def test_statistics_without_a_test_say_so() -> None:
     with pytest.raises(ValueError, match="no permutation test"):
-        compare(GOLD, np.stack([ONE, TWO]), Measure("spa"))
+        compare(np.ones((2, 70)), np.ones((2, 2, 70)), Measure("accuracy", "system"))
 
 
 def test_rows_of_two_scores_count():
@@ -238,7 +224,7 @@ def test_rows_of_two_scores_count():
     none = np.zeros((1, 1, 3), dtype=bool)
     assert PermutedPearson(gold, metrics).differences(none, np.array([[0, 1]]))[0, 0] == pytest.approx(2.0)
     balance_and_ties = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], dtype=np.float32)
-    value, weight = _TauB(np.array([1]), np.array([0]))(balance_and_ties, 0)
+    value, weight = PermutedPairs(gold, metrics, Measure("kendall", "system"))._value(balance_and_ties, 0)
     assert value.tolist() == [1.0, -1.0, 0.0] and weight.tolist() == [1.0, 1.0, 0.0]
 
 

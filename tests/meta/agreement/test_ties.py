@@ -9,20 +9,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wholetext.meta.agreement import pairs, ties
+from wholetext.meta.agreement import correlation, ties
+from wholetext.meta.agreement.correlation import as_rows, count_pairs
 from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.pairs import count_pairs
-from wholetext.meta.agreement.ties import calibrate, calibration_curve
+from wholetext.meta.agreement.ties import calibrate
 
 nan = float("nan")
 GOLD = np.array([1, 2, 2, 3, 4.0])
 METRIC = np.array([2, 1, 1.5, 5, 3])
 
 
+def curve(gold: np.ndarray, metric: np.ndarray, average: str, thresholds: list[float]) -> list[float]:
+    """acc_eq at each threshold, from the pair counts."""
+    x, y = (as_rows(values, average) for values in (gold, metric))  # type: ignore[arg-type]
+    return [float(np.nanmean(count_pairs(x, y, threshold).acc_eq)) for threshold in thresholds]
+
+
 def test_the_kendall_family() -> None:
     counts = count_pairs(GOLD, METRIC)
     assert float(counts.tau_b) == pytest.approx(0.316227766, abs=1e-9)
-    assert float(pairs.kendall_c_rows(GOLD, METRIC)) == pytest.approx(0.32, abs=1e-12)
+    assert float(correlation.kendall_c_rows(GOLD, METRIC)) == pytest.approx(0.32, abs=1e-12)
     assert float(counts.tau23) == pytest.approx(0.2, abs=1e-12)
     assert float(counts.acc_eq) == pytest.approx(0.6, abs=1e-12)
     assert float(count_pairs(GOLD, METRIC, 2.0).acc_eq) == pytest.approx(0.4, abs=1e-12)
@@ -35,19 +41,15 @@ def test_the_kendall_family() -> None:
 )
 def test_curves(human: list[float], values: list[float], best: float) -> None:
     gold, metric = np.array([human], dtype=float), np.array([[0, 2, 6, 8.0]])
-    thresholds, got = calibration_curve(gold, metric, "none")
-    assert thresholds.tolist() == [0, 2, 4, 6, 8]
-    assert got == pytest.approx(values, abs=1e-12)
+    assert curve(gold, metric, "none", [0, 2, 4, 6, 8]) == pytest.approx(values, abs=1e-12)
     assert calibrate(gold, metric, "none").epsilon == best
 
 
 def test_matrices_with_gaps() -> None:
     metric = np.array([[0, 5, 2, 3, 2], [nan, 2, 1, 5, 3], [9, 1, 5, 3, 8], [9, 3, 4, 4, 1], [nan] * 5])
     human = np.array([[1, 5, 2, 1, 1], [4, 2, 2, 1, 4], [5, 9, 2, 8, 7], [7, 6, nan, 3, 2], [nan] * 5])
-    thresholds, values = calibration_curve(human, metric, "system")
-    assert thresholds.tolist() == list(range(9))
     expected = [0.466667, 0.491667, 0.383333, 0.291667, 0.266667, 0.2, 0.158333, 0.158333, 0.116667]
-    assert values == pytest.approx(expected, abs=5e-7)
+    assert curve(human, metric, "system", list(range(9))) == pytest.approx(expected, abs=5e-7)
     found = calibrate(human, metric, "system")
     assert (found.epsilon, found.rows, found.pairs) == (1.0, 4, 32)
 
@@ -68,9 +70,7 @@ def test_calibration_equals_the_loops(gold: np.ndarray, metric: np.ndarray, aver
     if not any(len(g) for g, _ in loops.known_rows(gold, metric, average=average)):
         return
     thresholds, values = loops.calibrate(gold, metric, average)
-    got_thresholds, got = calibration_curve(gold, metric, average)  # type: ignore[arg-type]
-    assert got_thresholds.tolist() == thresholds
-    assert got == pytest.approx(values, abs=1e-12)
+    assert curve(gold, metric, average, thresholds) == pytest.approx(values, abs=1e-12)
     found = calibrate(gold, metric, average)  # type: ignore[arg-type]
     assert found.value == pytest.approx(max(values), abs=1e-12)
     assert found.epsilon == next(t for t, v in zip(thresholds, values) if v >= max(values) - 1e-11)
@@ -82,10 +82,9 @@ def test_long_rows_count_as_short_ones(seed: int, epsilon: float) -> None:
     rng = np.random.default_rng(seed)
     gold, metric = rng.integers(0, 5, 90).astype(float), np.round(rng.normal(size=90), 1)
     gold[rng.random(90) < 0.1] = nan
-    assert pairs._long(gold, metric, epsilon)[:, 0].tolist() == list(
-        loops.count(gold[~np.isnan(gold)], metric[~np.isnan(gold)], epsilon)
-    )
-    assert pairs._short(gold[None], metric[None], epsilon).tolist() == pairs._long(gold, metric, epsilon).tolist()
+    short, long = correlation._short(gold[None], metric[None], epsilon), correlation._long(gold, metric, epsilon)
+    expected = loops.count(gold[~np.isnan(gold)], metric[~np.isnan(gold)], epsilon)
+    assert short[:, 0].tolist() == long[:, 0].tolist() == list(expected)
 
 
 @pytest.mark.parametrize("digits", [0, 1, 6])
@@ -95,11 +94,13 @@ def test_the_search_finds_what_the_full_curve_finds(digits: int, average: str, m
     gold = np.minimum(0, np.round(rng.normal(size=(3, 120)) * 2))
     metric = np.round(gold * 0.8 + rng.normal(size=gold.shape), digits)
     metric[0, :5] = gold[0, :5] = nan
-    thresholds, values = calibration_curve(gold, metric, average)  # type: ignore[arg-type]
+    monkeypatch.setattr(ties, "SHORT", 1000)  # every pair is held
+    whole = calibrate(gold, metric, average)  # type: ignore[arg-type]
+    monkeypatch.undo()
     monkeypatch.setattr(ties, "_HELD", 200)
     found = calibrate(gold, metric, average)  # type: ignore[arg-type]
-    assert found.value == pytest.approx(values.max(), abs=1e-11)
-    assert found.epsilon == thresholds[np.argmax(values >= values.max() - 1e-11)]
+    assert found.value == pytest.approx(whole.value, abs=1e-11)
+    assert found.epsilon == whole.epsilon
 
 
 def test_chance_of_a_calibrated_metric() -> None:

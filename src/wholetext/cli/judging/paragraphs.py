@@ -67,7 +67,7 @@ def _write(
     from wholetext.files.output_folder import changing, shared_kind
     from wholetext.io.formats import evalset
     from wholetext.io.formats.scores import write_table
-    from wholetext.meta.agreement.accuracy import system_means
+    from wholetext.meta.agreement.measures import system_means
     from wholetext.meta.paragraphs import lined_up, texts, write_jsonl
 
     source, name, pair = about

@@ -1,12 +1,14 @@
-"""Correlations of metric scores with human scores, row by row and averaged; NaN = not judged.
+"""Correlations and pair counts of metric scores with human scores, row by row; NaN = not judged.
 
-A score matrix is (systems, items). *Rows* are what a correlation is computed over: all scores at once (``none``), one
+A score matrix is (systems, items). *Rows* are what a statistic is computed over: all scores at once (``none``), one
 row per system (``system``) or one per item (``item``); row values are then averaged. Undefined rows follow mt-
-metrics-eval.
+metrics-eval. Pairs of short rows are compared all at once; long rows use a wavelet matrix over ranks: O(n log n) time,
+O(n) memory, any tie threshold.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,6 +18,8 @@ from wholetext.types import FloatArray, IntArray
 
 Average = Literal["none", "item", "system"]
 BoolArray = NDArray[np.bool_]
+SHORT = 64  # rows up to this length compare all pairs at once
+_BLOCK = 4_000_000  # pairs held at a time
 
 
 def as_rows(values: FloatArray, average: Average) -> FloatArray:
@@ -38,21 +42,17 @@ def pearson_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
     """(..., n) twice → (...,) Pearson's r; NaN where fewer than two scores are known or one side is constant."""
     known = both_known(gold, metric)
     count = known.sum(axis=-1)
-    x, x_constant = _centred(gold, known, count)
-    y, y_constant = _centred(metric, known, count)
+    undefined, centred = count < 2, []
+    for values in (gold, metric):
+        low = np.where(known, values, np.inf).min(axis=-1, initial=np.inf)
+        high = np.where(known, values, -np.inf).max(axis=-1, initial=-np.inf)
+        mean = np.where(known, values, 0.0).sum(axis=-1) / np.maximum(count, 1)
+        undefined = undefined | (low == high)
+        centred.append(np.where(known, values - mean[..., None], 0.0))
+    x, y = centred
     with np.errstate(invalid="ignore", divide="ignore"):
         r = np.clip((x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1)), -1.0, 1.0)
-    r = np.asarray(r, dtype=np.float64)
-    return np.where((count < 2) | x_constant | y_constant, np.nan, r)
-
-
-def _centred(values: FloatArray, known: BoolArray, count: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Known values minus their row mean (0 elsewhere), and which rows are constant."""
-    low = np.where(known, values, np.inf).min(axis=-1, initial=np.inf)
-    high = np.where(known, values, -np.inf).max(axis=-1, initial=-np.inf)
-    total = np.where(known, values, 0.0).sum(axis=-1)
-    mean = (total / np.maximum(count, 1))[..., None]
-    return np.where(known, values - mean, 0.0), np.asarray(low == high)
+    return np.where(undefined, np.nan, r)
 
 
 def spearman_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
@@ -61,23 +61,39 @@ def spearman_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
     return pearson_rows(rank_rows(np.where(known, gold, np.nan)), rank_rows(np.where(known, metric, np.nan)))
 
 
+def williams_test(gold: FloatArray, one: FloatArray, two: FloatArray, one_sided: bool = True) -> float:
+    """Williams' test: p that two metrics correlate differently with the same (n,) human scores; NaN = not judged.
+
+    The one-sided p is of the larger correlation, whichever it is (Graham and Baldwin 2014).
+    """
+    known = both_known(gold, one) & ~np.isnan(two)
+    gold, one, two = gold[known], one[known], two[known]
+    r12, r13, r23 = (float(pearson_rows(a, b)) for a, b in ((gold, one), (gold, two), (one, two)))
+    return williams(r12, r13, r23, len(gold), one_sided)
+
+
+def williams(r12: float, r13: float, r23: float, n: int, one_sided: bool = True) -> float:
+    """p for r12 (gold, metric 1) against r13 (gold, metric 2), given r23 (metric 1, metric 2) over n items.
+
+    t = (r12 - r13) √((n-1)(1+r23)) / √(2K (n-1)/(n-3) + ((r12+r13)/2)² (1-r23)³), K = 1 - r12² - r13² - r23² + 2 r12
+    r13 r23, with n - 3 degrees of freedom; NaN for n of 3 or less.
+    """
+    if n <= 3:
+        return float("nan")
+    from scipy.special import stdtr
+
+    k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    top = (r12 - r13) * np.sqrt((n - 1) * (1 + r23))
+    low = np.sqrt(2 * k * (n - 1) / (n - 3) + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3)
+    p = float(stdtr(n - 3, -abs(top / low))) if low > 0 else (0.5 if top == 0 else 0.0)
+    return p if one_sided else 2 * p
+
+
 def rank_rows(values: FloatArray) -> FloatArray:
     """(..., n) → ranks from 1 within each row; ties share their mean rank, NaN stays NaN."""
-    n = values.shape[-1]
-    if n == 0:
-        return np.zeros_like(values)
-    order = np.argsort(values, axis=-1, kind="stable")  # NaN last
-    ordered = np.take_along_axis(values, order, axis=-1)
-    opens = np.ones(values.shape, dtype=bool)  # first of its group of equal values
-    opens[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    closes = np.ones(values.shape, dtype=bool)
-    closes[..., :-1] = opens[..., 1:]
-    at = np.broadcast_to(np.arange(n), values.shape)
-    first = np.maximum.accumulate(np.where(opens, at, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(closes, at, n)[..., ::-1], axis=-1)[..., ::-1]
-    ranks = np.empty(values.shape, dtype=np.float64)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=-1)
-    return np.where(np.isnan(values), np.nan, ranks)
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, axis=-1, nan_policy="omit"))
 
 
 def average_rows(values: FloatArray, weights: FloatArray | None = None, nan_as_zero: bool = False) -> FloatArray:
@@ -93,17 +109,6 @@ def average_rows(values: FloatArray, weights: FloatArray | None = None, nan_as_z
         return np.asarray(np.where(count > 0, total / count, 0.0))
 
 
-def judged_rows(gold: FloatArray, metric: FloatArray) -> BoolArray:
-    """(..., rows) whether a row has the two known scores that any statistic needs."""
-    return np.asarray(both_known(gold, metric).sum(axis=-1) >= 2)
-
-
-def pair_count(gold: FloatArray, metric: FloatArray) -> IntArray:
-    """(..., rows) number of pairs of scores within each row."""
-    count = both_known(gold, metric).sum(axis=-1)
-    return np.asarray(count * (count - 1) // 2)
-
-
 def zscore(values: FloatArray, known: BoolArray) -> FloatArray:
     """(..., rows, n) standardised over all known entries of the last two axes; 0 where unknown or constant."""
     count = np.maximum(known.sum(axis=(-2, -1), keepdims=True), 1)
@@ -112,3 +117,129 @@ def zscore(values: FloatArray, known: BoolArray) -> FloatArray:
     spread = np.sqrt((centred * centred).sum(axis=(-2, -1), keepdims=True) / count)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(known & (spread > 0), centred / spread, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Pairs of one row (or arrays of rows): both sides agree, disagree, or at least one side is tied."""
+
+    concordant: IntArray
+    discordant: IntArray
+    ties_gold: IntArray  # tied in gold only
+    ties_metric: IntArray  # tied in the metric only
+    ties_both: IntArray
+
+    @property
+    def total(self) -> IntArray:
+        return self.concordant + self.discordant + self.ties_gold + self.ties_metric + self.ties_both
+
+    @property
+    def tau_b(self) -> FloatArray:
+        """Kendall's tau-b; NaN where one side is all ties."""
+        metric = self.total - self.ties_metric - self.ties_both
+        gold = self.total - self.ties_gold - self.ties_both
+        with np.errstate(invalid="ignore", divide="ignore"):
+            tau = (self.concordant - self.discordant) / np.sqrt(metric) / np.sqrt(gold)
+        return np.where((metric == 0) | (gold == 0), np.nan, tau)
+
+    @property
+    def acc_eq(self) -> FloatArray:
+        """Share of pairs ordered as gold orders them, equal where gold is equal; NaN without pairs."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((self.concordant + self.ties_both) / self.total)
+
+    @property
+    def tau23(self) -> FloatArray:
+        """The same as a correlation: 2·acc_eq - 1."""
+        return 2 * self.acc_eq - 1
+
+
+def count_pairs(gold: FloatArray, metric: FloatArray, epsilon: float = 0.0) -> PairCounts:
+    """(..., n) twice → counts per row; metric scores no farther apart than ``epsilon`` are tied."""
+    gold, metric = np.broadcast_arrays(gold, metric)
+    shape, n = gold.shape[:-1], gold.shape[-1]
+    flat_gold, flat_metric = gold.reshape(-1, n), metric.reshape(-1, n)
+    if n <= SHORT:
+        step = max(1, _BLOCK // max(1, n * (n - 1) // 2))
+        starts = range(0, len(flat_gold), step)
+        parts = [_short(flat_gold[at : at + step], flat_metric[at : at + step], epsilon) for at in starts]
+    else:
+        parts = [_long(x, y, epsilon) for x, y in zip(flat_gold, flat_metric)]
+    counts = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0), dtype=np.int64)
+    return PairCounts(*(column.reshape(shape) for column in counts))
+
+
+def kendall_c_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
+    """(..., n) twice → (...,) Stuart's tau-c: 2(C-D) / (n² (m-1)/m), m the smaller number of distinct values."""
+    counts, known = count_pairs(gold, metric), both_known(gold, metric)
+    ordered = np.sort(np.where(known, np.stack([gold, metric]), np.nan), axis=-1)  # NaN last
+    steps = (ordered[..., 1:] != ordered[..., :-1]) & ~np.isnan(ordered[..., 1:])
+    classes = (steps.sum(axis=-1) + known.any(axis=-1)).min(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tau = 2 * (counts.concordant - counts.discordant) / (known.sum(axis=-1) ** 2 * (classes - 1) / classes)
+    return np.where(classes < 2, np.nan, tau)
+
+
+def _short(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
+    """(rows, n) twice → (5, rows) by comparing all pairs."""
+    first, second = np.triu_indices(gold.shape[1], 1)
+    known = both_known(gold, metric)
+    usable = known[:, first] & known[:, second]  # (rows, pairs)
+    gaps = (gold[:, first] - gold[:, second], 0.0), (metric[:, first] - metric[:, second], epsilon)
+    x, y = ((gap > tied).astype(np.int8) - (gap < -tied) for gap, tied in gaps)
+    kinds = (x * y > 0, x * y < 0, (x == 0) & (y != 0), (x != 0) & (y == 0), (x == 0) & (y == 0))
+    return np.stack([np.count_nonzero(kind & usable, axis=1) for kind in kinds]).astype(np.int64)
+
+
+def _long(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
+    """(n,) twice → (5, 1) in O(n log n)."""
+    known = both_known(gold, metric)
+    order = np.argsort(metric[known], kind="stable")
+    y = metric[known][order]
+    x = np.unique(gold[known], return_inverse=True)[1][order]  # dense ranks in metric order
+    n = len(y)
+    apart = first_beyond(y, epsilon)  # (n,) first position whose score is not tied with this one
+    less, equal, greater = suffix_counts(x, apart)
+    concordant, discordant, ties_gold = int(greater.sum()), int(less.sum()), int(equal.sum())
+    sizes = np.bincount(x) if n else np.zeros(0, dtype=np.int64)
+    ties_both = int((sizes * (sizes - 1) // 2).sum()) - ties_gold
+    ties_metric = int((apart - np.arange(n) - 1).sum()) - ties_both
+    return np.array([[concordant], [discordant], [ties_gold], [ties_metric], [ties_both]], dtype=np.int64)
+
+
+def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
+    """For each entry of an ascending vector, the first later position whose difference exceeds ``epsilon``.
+
+    Bisection on the differences themselves: adding epsilon to a score would round differently from subtracting two.
+    """
+    n = len(ordered)
+    low, high = np.arange(n) + 1, np.full(n, n)
+    for _ in range(max(1, n.bit_length())):
+        middle = (low + high) // 2
+        inside = ordered[np.minimum(middle, n - 1)] - ordered <= epsilon if n else np.zeros(0, dtype=bool)
+        open_ = low < high
+        low, high = np.where(open_ & inside, middle + 1, low), np.where(open_ & ~inside, middle, high)
+    return low
+
+
+def suffix_counts(ranks: IntArray, start: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """For each i: how many of ``ranks[start[i]:]`` are less than, equal to and greater than ``ranks[i]``.
+
+    A wavelet matrix walked from the highest bit: each level halves the range of candidates by a table lookup.
+    """
+    n = len(ranks)
+    less = np.zeros(n, dtype=np.int64)
+    left, right = start.copy(), np.full(n, n)
+    total = right - left
+    level = ranks.copy()
+    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
+        zero = ((level >> bit) & 1) == 0
+        zeros = np.concatenate([[0], np.cumsum(zero)])  # (n + 1,) zeros before each position
+        left_zeros, right_zeros = zeros[left], zeros[right]
+        high = ((ranks >> bit) & 1) == 1
+        less += np.where(high, right_zeros - left_zeros, 0)
+        left = np.where(high, zeros[n] + left - left_zeros, left_zeros)
+        right = np.where(high, zeros[n] + right - right_zeros, right_zeros)
+        level = np.concatenate([level[zero], level[~zero]])
+    equal = right - left
+    return less, equal, total - less - equal

@@ -1,4 +1,11 @@
-"""The agreement statistics by name: range, estimate and chance level of each."""
+"""The agreement statistics by name: range, estimate and chance level of each.
+
+Pairwise system accuracy: Kocmi et al. 2021, "To Ship or Not to Ship". DArr Kendall: the document- and segment-level
+statistic of WMT20 (Mathur et al. 2020). Soft pairwise accuracy: Thompson et al. 2024, "Improving Statistical
+Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy". Pairwise-difference Pearson:
+DiIanni et al. 2024. tau23 and acc_eq count correctly predicted ties as agreement (Deutsch, Foster and Freitag 2023,
+"Ties Matter", eq. 6-7).
+"""
 
 from __future__ import annotations
 
@@ -7,22 +14,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.meta.agreement.accuracy import darr_rows, pairwise_difference_pearson, soft_accuracy
 from wholetext.meta.agreement.correlation import (
     Average,
+    BoolArray,
     as_rows,
     average_rows,
     both_known,
-    judged_rows,
-    pair_count,
+    count_pairs,
+    kendall_c_rows,
     pearson_rows,
     spearman_rows,
 )
-from wholetext.meta.agreement.pairs import acc_eq_rows, count_pairs, kendall_b_rows, kendall_c_rows, tau23_rows
 from wholetext.meta.agreement.ties import calibrate
-from wholetext.types import FloatArray
-
-RowStatistic = Callable[[FloatArray, FloatArray], FloatArray]
+from wholetext.types import FloatArray, IntArray
 
 #: statistic → what it is, its range
 STATISTICS: dict[str, tuple[str, tuple[float, float]]] = {
@@ -39,14 +43,15 @@ STATISTICS: dict[str, tuple[str, tuple[float, float]]] = {
     "spa": ("soft pairwise accuracy", (0.0, 1.0)),
     "pdp": ("Pearson's r of within-item differences", (-1.0, 1.0)),
 }
-ROW_STATISTICS: dict[str, RowStatistic] = {
+#: statistics of single rows: (..., n) twice → (...,)
+ROW_STATISTICS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "pearson": pearson_rows,
     "spearman": spearman_rows,
-    "kendall": kendall_b_rows,
+    "kendall": lambda gold, metric: count_pairs(gold, metric).tau_b,
     "kendall_c": kendall_c_rows,
-    "acc_eq0": acc_eq_rows,
-    "tau23_0": tau23_rows,
-    "accuracy": acc_eq_rows,
+    "acc_eq0": lambda gold, metric: count_pairs(gold, metric).acc_eq,
+    "tau23_0": lambda gold, metric: count_pairs(gold, metric).tau23,
+    "accuracy": lambda gold, metric: count_pairs(gold, metric).acc_eq,
 }
 
 
@@ -88,44 +93,39 @@ class Estimate:
 
 def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate:
     """(systems, items) twice → the statistic. ``spa`` is over systems, from segment scores; ``pdp`` is over items."""
-    if measure.calibrated:
-        return _calibrated(gold, metric, measure)
-    if measure.statistic == "spa":
-        value, pairs, chance = soft_accuracy(gold, metric)
-        return Estimate(value, 1, pairs, chance)
-    if measure.statistic == "pdp":
-        value, pairs = pairwise_difference_pearson(gold, metric)
-        return Estimate(value, 1, pairs, 0.0)
     x, y = as_rows(gold, measure.average), as_rows(metric, measure.average)
-    if measure.statistic == "darr":
-        concordant, compared = darr_rows(x, y, measure.gap)
-        total = int(compared.sum())
-        value = 2 * int(concordant.sum()) / total - 1 if total else 0.0
-        return Estimate(value, int((compared > 0).sum()), total, 0.0)
-    judged = judged_rows(x, y)
-    x, y = x[judged], y[judged]
-    pairs = int(pair_count(x, y).sum())
-    values = ROW_STATISTICS[measure.statistic](x, y)
-    weights = row_weights(x, y, measure)
+    match measure.statistic:
+        case "spa":
+            value, pairs, chance = soft_accuracy(gold, metric)
+            return Estimate(value, 1, pairs, chance)
+        case "pdp":
+            value, pairs = pairwise_difference_pearson(gold, metric)
+            return Estimate(value, 1, pairs, 0.0)
+        case "darr":
+            concordant, compared = darr_rows(x, y, measure.gap)
+            pairs = int(compared.sum())
+            value = 2 * int(concordant.sum()) / pairs - 1 if pairs else 0.0
+            return Estimate(value, int((compared > 0).sum()), pairs, 0.0)
+        case "acc_eq" | "tau23":
+            found = calibrate(gold, metric, measure.average)
+            # chance: all ties, or no ties and random order, whichever agrees more often
+            shares = np.array([found.value, max(found.gold_ties, (1 - found.gold_ties) / 2)])
+            value, chance = (2 * shares - 1 if measure.statistic == "tau23" else shares).tolist()
+            return Estimate(value, found.rows, found.pairs, chance, found.epsilon)
+    count = both_known(x, y).sum(axis=-1)
+    x, y, count = x[count >= 2], y[count >= 2], count[count >= 2]  # rows on which a statistic is defined at all
+    values, weights = ROW_STATISTICS[measure.statistic](x, y), row_weights(x, y, measure)
     value = float(average_rows(values, weights, measure.nan_as_zero))
     rows = len(values) if measure.nan_as_zero else int((~np.isnan(values)).sum())
-    return Estimate(value, rows, pairs, _chance(x, y, measure, weights))
+    return Estimate(value, rows, int((count * (count - 1) // 2).sum()), _chance(x, y, measure, weights))
 
 
 def row_weights(x: FloatArray, y: FloatArray, measure: Measure) -> FloatArray | None:
     """(rows,) weights of the mean over rows, None for a plain mean; pooled pairs weigh by pairs."""
+    count = both_known(x, y).sum(axis=-1)
     if measure.statistic == "accuracy":
-        return pair_count(x, y).astype(np.float64)
-    return both_known(x, y).sum(axis=-1).astype(np.float64) if measure.micro else None
-
-
-def _calibrated(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate:
-    """Chance for a calibrated metric: all ties, or no ties and random order, whichever agrees more often."""
-    found = calibrate(gold, metric, measure.average, "tau23" if measure.statistic == "tau23" else "acc_eq")
-    chance = max(found.gold_ties, (1 - found.gold_ties) / 2)
-    if measure.statistic == "tau23":
-        chance = 2 * chance - 1
-    return Estimate(found.value, found.rows, found.pairs, chance, found.epsilon)
+        return np.asarray(count * (count - 1) // 2, dtype=np.float64)
+    return count.astype(np.float64) if measure.micro else None
 
 
 def _chance(x: FloatArray, y: FloatArray, measure: Measure, weights: FloatArray | None) -> float:
@@ -137,3 +137,80 @@ def _chance(x: FloatArray, y: FloatArray, measure: Measure, weights: FloatArray 
         ties = (counts.ties_gold + counts.ties_both) / counts.total
     accuracy = float(average_rows((1 - ties) / 2, weights))
     return 2 * accuracy - 1 if measure.statistic == "tau23_0" else accuracy
+
+
+def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[IntArray, IntArray]:
+    """(..., n) twice → (...,) concordant and compared pairs, of those whose gold scores are at least ``gap`` apart.
+
+    Strictly the same direction is concordant; a metric tie, or a gold tie where ``gap`` is 0, is not.
+    """
+    first, second = np.triu_indices(gold.shape[-1], 1)
+    known = both_known(gold, metric)
+    gold_gap = gold[..., first] - gold[..., second]  # (..., pairs)
+    metric_gap = metric[..., first] - metric[..., second]
+    compared = known[..., first] & known[..., second] & (np.abs(gold_gap) >= gap)
+    concordant = compared & (np.sign(gold_gap) * np.sign(metric_gap) > 0)
+    return concordant.sum(axis=-1), compared.sum(axis=-1)
+
+
+def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, float]:
+    """(systems, segments) twice → soft pairwise accuracy, pairs of systems, and the chance level.
+
+    1 - mean |p_gold - p_metric| over pairs of systems. A metric that knows nothing has uniform p: E|p - U| = p² - p +
+    1/2. Where gold or the metric gives two systems the same score on every segment, draws equal to the observed
+    difference count half, so that the tie is p = 1/2 whichever system comes first; the reference implementation gives
+    1 to the one that happens to be first.
+    """
+    kept = both_known(gold, metric).all(axis=0)  # a paired test can use no others
+    if len(gold) < 2 or not kept.any():
+        return float("nan"), 0, float("nan")
+    first, second = np.triu_indices(len(gold), 1)
+    sides = gold[:, kept], metric[:, kept]
+    tied = np.any([(scores[first] == scores[second]).all(axis=1) for scores in sides], axis=0)
+    human, machine = (pairwise_p(scores, soft_masks(int(kept.sum())), tied) for scores in sides)
+    chance = 1 - float((human**2 - human + 0.5).mean())
+    return 1 - float(np.abs(human - machine).mean()), len(human), chance
+
+
+def soft_masks(segments: int, draws: int = 1000, seed: int = 4) -> FloatArray:
+    """(draws, segments) of +1 and -1, the draws of the reference implementation."""
+    drawn = np.random.default_rng(seed).random(size=(draws, segments), dtype=np.float32)
+    return np.rint(drawn).astype(np.float64) * 2 - 1
+
+
+def pairwise_p(scores: FloatArray, masks: FloatArray, halved: BoolArray) -> FloatArray:
+    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of each pair of systems is better.
+
+    ``masks`` is (draws, segments) of +1 and -1: which segments keep their order in a draw. In the pairs ``halved``,
+    draws equal to the observed difference count half: p of the reverse is then 1 - p.
+    """
+    first, second = np.triu_indices(len(scores), 1)
+    null, observed = masks.astype(scores.dtype) @ scores.T, scores.sum(axis=1)  # (draws, systems), (systems,)
+    beyond = null[:, first] - null[:, second] - (observed[first] - observed[second])
+    # rounding must not decide between a null difference and an equal observed one
+    slack = 1e-12 * np.abs(scores).sum(axis=1).max(initial=0.0)
+    p = (beyond >= -slack).mean(axis=0)
+    p[halved] = ((beyond > slack) + 0.5 * (np.abs(beyond) <= slack)).mean(axis=0)[halved]
+    return np.asarray(p)
+
+
+def pairwise_difference_pearson(gold: FloatArray, metric: FloatArray) -> tuple[float, int]:
+    """(systems, items) twice → Pearson's r of all within-item differences of scores, and the number of pairs.
+
+    Both orders of each pair count, so both means are 0 and r is a ratio of sums of products.
+    """
+    first, second = np.triu_indices(len(gold), 1)
+    known = both_known(gold, metric)
+    usable = known[first] & known[second]  # (pairs, items)
+    x = np.where(usable, gold[first] - gold[second], 0.0)
+    y = np.where(usable, metric[first] - metric[second], 0.0)
+    scale = np.sqrt((x * x).sum() * (y * y).sum())
+    return (float((x * y).sum() / scale) if scale > 0 else float("nan")), int(usable.sum())
+
+
+def system_means(values: FloatArray) -> FloatArray:
+    """(..., systems, items) → (..., systems) mean of what is known; NaN where nothing is."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, np.where(known, values, 0.0).sum(axis=-1) / count, np.nan)

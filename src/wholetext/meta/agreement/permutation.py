@@ -1,40 +1,46 @@
-"""Is one metric's agreement with humans better than another's? PERM-BOTH, for all pairs of metrics at once.
+"""Is one metric's agreement with humans better than another's? PERM-BOTH and the pairs test, for all pairs of metrics.
 
-Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods": the
-two metrics' standardised scores are exchanged at random, entry by entry, and the difference in correlation is compared
-with the observed one. All pairs of metrics share the same draws.
+PERM-BOTH (Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
+Methods"): the two metrics' standardised scores are exchanged at random, entry by entry, and the difference in
+correlation is compared with the observed one. All pairs of metrics share the same draws.
+
+The pairs test is for tie-calibrated accuracy (mt-metrics-eval, ``perm_test=pairs``): each metric keeps its own tie
+threshold; what is exchanged at random are the two metrics' verdicts on a pair of outputs (right or wrong), not their
+scores. A pair on which both are right, or both wrong, changes nothing, and one on which they differ moves the
+difference of the means by plus or minus its weight. So the null difference is a sum of binomials, one per distinct
+weight, and no verdict has to be drawn one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wholetext.meta.agreement.correlation import BoolArray, as_rows, zscore
+from wholetext.meta.agreement.correlation import SHORT, BoolArray, as_rows, zscore
 from wholetext.meta.agreement.measures import ROW_STATISTICS, Measure
-from wholetext.meta.agreement.pairs import SHORT, pair_positions
 from wholetext.meta.agreement.permuted_metrics import (
-    PermutedMetrics,
     PermutedPairs,
     PermutedPearson,
     PermutedScores,
-    PermutedSystems,
+    PermutedSoftAccuracy,
 )
+from wholetext.meta.agreement.ties import calibrate
 from wholetext.types import FloatArray, IntArray
 
 _SLACK = 1e-12  # a drawn difference equal to the observed one must count whatever the rounding
 _SWAPS = 40_000_000  # exchanges drawn at a time
+_CELLS = 4_000_000  # verdicts held at a time
+_LONG = 1024  # rows longer than this are not expanded into all their pairs at once
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """How a permutation test draws: how many, from which seed (or exactly these exchanges), and when it may stop
-    early.
+    """How a test draws: how many, from which seed (or exactly these exchanges), and when it may stop early.
 
     After every ``block`` draws a pair is settled whose p is below ``low`` or above ``high``; ``block`` 0 never stops
-    early.
+    early, nor does the pairs test. Its exchanges are (draws, rows, pairs of a row).
     """
 
     count: int = 1000
@@ -51,42 +57,44 @@ class Comparisons:
 
     p: FloatArray  # (metrics, metrics); p[j, i] is the p of the opposite direction; NaN on the diagonal
     delta: FloatArray  # (metrics, metrics) observed difference, i − j
-    used: IntArray  # (metrics, metrics) draws
     null: FloatArray  # (draws, pairs) drawn differences in the order of numpy's triu_indices; NaN after an early stop
 
 
 def compare(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None) -> Comparisons:
-    """PERM-BOTH over (systems, items) gold and (metrics, systems, items) scores, exchanging single scores."""
-    x = as_rows(gold, measure.average)
-    known = ~np.isnan(x)
-    standard = zscore(as_rows(metrics, measure.average), known)
-    return run_draws(_hybrids(x, standard, measure), x.shape, len(metrics), _by_rows(draws or Draws(), measure))
+    """Every two metrics, from (systems, items) gold and (metrics, systems, items) scores: the pairs test for calibrated
+    ties, else PERM-BOTH.
+    """
+    draws, average = draws or Draws(), measure.average
+    if measure.calibrated:
+        return _pairs_test(gold, metrics, measure, draws)
+    swaps = draws.swaps
+    if measure.statistic == "spa":
+        average = "system"
+        kept = ~np.isnan(gold).any(axis=0)  # segments judged for all systems
+        gold, metrics, swaps = gold[:, kept], metrics[..., kept], None if swaps is None else swaps[..., kept]
+    x = as_rows(gold, average)
+    y = zscore(as_rows(metrics, average), ~np.isnan(x))
+    if swaps is not None:
+        draws = replace(draws, swaps=as_rows(swaps.astype(np.float64), average) > 0)
+    return _run_draws(_differences(x, y, measure), x.shape, len(metrics), draws)
 
 
-def compare_systems(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None) -> Comparisons:
-    """PERM-BOTH at system level exchanging single segments: the statistic is over systems' mean hybrid scores."""
-    standard = zscore(metrics, ~np.isnan(gold))
-    hybrids = PermutedSystems(gold, standard, ROW_STATISTICS[measure.statistic])
-    return run_draws(hybrids, gold.shape, len(metrics), draws or Draws())
+Differences = Callable[[BoolArray, IntArray], FloatArray]  # as in permuted_metrics
 
 
-def _by_rows(draws: Draws, measure: Measure) -> Draws:
-    if draws.swaps is None:
-        return draws
-    return replace(draws, swaps=as_rows(draws.swaps.astype(np.float64), measure.average) > 0)
-
-
-def _hybrids(gold: FloatArray, metrics: FloatArray, measure: Measure) -> PermutedMetrics:
+def _differences(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Differences:
     """The fastest way to this statistic of exchanged metrics; gold (rows, n), metrics (metrics, rows, n)."""
-    name, short = measure.statistic, gold.shape[1] <= SHORT
+    name = measure.statistic
+    if name == "spa":
+        return PermutedSoftAccuracy(gold, metrics).differences
     if name in ("pearson", "pdp") and not measure.micro and not measure.nan_as_zero:
-        return PermutedPearson(gold, metrics, pooled=name == "pdp")
-    paired = name in ("kendall", "acc_eq0", "tau23_0", "accuracy", "darr") and short and not measure.micro
-    if paired and not (name == "kendall" and measure.nan_as_zero):
-        return permuted_pairs(gold, metrics, measure)
+        return PermutedPearson(gold, metrics, pooled=name == "pdp").differences
+    paired = name in ("kendall", "acc_eq0", "tau23_0", "accuracy", "darr") and gold.shape[1] <= SHORT
+    if paired and not measure.micro and not (name == "kendall" and measure.nan_as_zero):
+        return PermutedPairs(gold, metrics, measure).differences
     if name not in ROW_STATISTICS or (name == "accuracy" and len(gold) > 1):
         raise ValueError(f"no permutation test for {name} with rows of {gold.shape[1]} scores")
-    return PermutedScores(gold, metrics, measure)
+    return PermutedScores(gold, metrics, measure).differences
 
 
 def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
@@ -96,11 +104,10 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
     return np.unpackbits(raw, count=size).reshape(shape).view(np.bool_)
 
 
-def run_draws(hybrids: PermutedMetrics, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
+def _run_draws(differences: Differences, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
     """Draw permutations of this shape for all pairs of metrics, with early stopping if requested."""
-    first, second = pair_positions(metrics)
-    pairs = np.stack([first, second], axis=1)
-    observed = hybrids.differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
+    pairs = np.stack(np.triu_indices(metrics, 1), axis=1)
+    observed = differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
     rng = np.random.default_rng(draws.seed)
     count = draws.count if draws.swaps is None else len(draws.swaps)
     null = np.full((count, len(pairs)), np.nan)
@@ -110,72 +117,88 @@ def run_draws(hybrids: PermutedMetrics, shape: tuple[int, ...], metrics: int, dr
     while at < count and len(open_):
         stop = min(at + step, count, (at // draws.block + 1) * draws.block if draws.block else count)
         swaps = random_swaps(rng, (stop - at, *shape)) if draws.swaps is None else draws.swaps[at:stop]
-        null[at:stop, open_] = hybrids.differences(swaps, pairs[open_])
+        null[at:stop, open_] = differences(swaps, pairs[open_])
         at = stop
         if draws.block and at % draws.block == 0:
             p = (null[:at, open_] >= observed[open_] - _SLACK).mean(axis=0)
             open_ = open_[(p >= draws.low) & (p <= draws.high)]
-    return summarise(null, observed, metrics)
+    return _summarise(null, observed, metrics)
 
 
-def summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparisons:
+def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparisons:
     """(draws, pairs) drawn and (pairs,) observed differences → p-values in both directions."""
-    first, second = pair_positions(metrics)
-    drawn = ~np.isnan(null)
-    used = drawn.sum(axis=0)
+    first, second = np.triu_indices(metrics, 1)
+    used = (~np.isnan(null)).sum(axis=0)
     p, delta = np.full((2, metrics, metrics), np.nan)
-    count = np.zeros((metrics, metrics), dtype=np.int64)
     with np.errstate(invalid="ignore", divide="ignore"):
         p[first, second] = (null >= observed - _SLACK).sum(axis=0) / used
         p[second, first] = (null <= observed + _SLACK).sum(axis=0) / used
     delta[first, second], delta[second, first] = observed, -observed
-    count[first, second] = count[second, first] = used
-    return Comparisons(p, delta, count, null)
+    return Comparisons(p, delta, null)
 
 
-def permuted_pairs(gold: FloatArray, metrics: FloatArray, measure: Measure) -> PermutedPairs:
-    """Pair counts as tables: what a pair adds when the metric orders it below, equal, above."""
-    first, second = pair_positions(gold.shape[1])
-    gap = gold[:, first] - gold[:, second]  # (rows, pairs), NaN where not judged
-    usable = np.abs(gap) >= (measure.gap if measure.statistic == "darr" else 0.0)
-    below, equal, above = (usable & test for test in (gap < 0, gap == 0, gap > 0))
-    none = np.zeros(gap.shape)
-    if measure.statistic == "kendall":
-        order = above.astype(np.float64) - below
-        tables = np.stack([np.stack([-order, none, order]), np.stack([none, usable, none])])
-        return PermutedPairs(metrics, tables, _TauB(usable.sum(axis=1), equal.sum(axis=1)))
-    tables = np.stack([below, none if measure.statistic == "darr" else equal, above])[None].astype(np.float64)
-    return PermutedPairs(metrics, tables, _Share(usable.sum(axis=1), measure))
+# ---------------------------------------------------------------- the pairs test
 
 
-class _TauB:
-    """Kendall's tau-b from the balance of a row's pairs and its metric ties; a plain mean over rows."""
-
-    def __init__(self, total: IntArray, gold_ties: IntArray) -> None:
-        self.total, self.free = total, np.sqrt(total - gold_ties)
-
-    def __call__(self, counts: NDArray[np.float32], row: int) -> tuple[FloatArray, FloatArray | float]:
-        if self.free[row] == 0:
-            return np.zeros(counts.shape[1:]), 0.0
-        metric_free = self.total[row] - counts[1].astype(np.float64)
-        np.sqrt(metric_free, out=metric_free)
-        metric_free *= self.free[row]
-        if metric_free.min() > 0:
-            return counts[0] / metric_free, 1.0
-        defined = metric_free > 0
-        return np.divide(counts[0], metric_free, out=np.zeros(defined.shape), where=defined), defined.astype(np.float64)
+def _pairs_test(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws) -> Comparisons:
+    epsilons = np.array([calibrate(gold, metric, measure.average).epsilon for metric in metrics])
+    x, y = as_rows(gold, measure.average), as_rows(metrics, measure.average)
+    count = (~np.isnan(x)).sum(axis=1)
+    weights = np.where(count >= 2, 2.0 / np.maximum(count * (count - 1), 1) / max(1, int((count >= 2).sum())), 0.0)
+    scale = 2.0 if measure.statistic == "tau23" else 1.0
+    drawn = _drawn(x, y, epsilons, weights, draws) if draws.swaps is None else _injected(
+        x, y, epsilons, weights, draws.swaps)
+    return _summarise(scale * drawn[0], scale * drawn[1], len(metrics))
 
 
-class _Share:
-    """Share of a row's pairs that are right; a plain mean over rows, or all pairs pooled."""
+def _drawn(
+    x: FloatArray, y: FloatArray, epsilons: FloatArray, weights: FloatArray, draws: Draws
+) -> tuple[FloatArray, FloatArray]:
+    """(draws, pairs) null and (pairs,) observed differences: binomials of the pairs that only one metric has right."""
+    first, second = np.triu_indices(len(y), 1)
+    rng = np.random.default_rng(draws.seed)
+    null, observed = np.zeros((draws.count, len(first))), np.zeros(len(first))
+    for weight in np.unique(weights[weights > 0]):
+        rows = weights == weight
+        wins = np.zeros((len(y), len(y)))  # pairs of outputs on which metric i is right and metric j is wrong
+        for right in _verdicts(x[rows], y[:, rows], epsilons):
+            flat = right.astype(np.float32)
+            both = (flat @ flat.T).astype(np.float64)  # whole numbers below 2**24: exact
+            wins += both.diagonal()[:, None] - both
+        wins = np.rint(wins).astype(np.int64)
+        differing = (wins + wins.T)[first, second]
+        observed += weight * (wins - wins.T)[first, second]
+        null += weight * (2.0 * rng.binomial(differing, 0.5, (draws.count, len(first))) - differing)
+    return null, observed
 
-    def __init__(self, total: IntArray, measure: Measure) -> None:
-        self.total, self.pooled = total, measure.statistic in ("accuracy", "darr")
-        self.scale, self.shift = (2.0, -1.0) if measure.statistic in ("darr", "tau23_0") else (1.0, 0.0)
 
-    def __call__(self, counts: NDArray[np.float32], row: int) -> tuple[FloatArray, FloatArray | float]:
-        total = float(self.total[row])
-        if total == 0:
-            return np.zeros(counts.shape[1:]), 0.0
-        weight = total if self.pooled else 1.0
-        return counts[0].astype(np.float64) * (self.scale * weight / total) + self.shift * weight, weight
+def _injected(
+    x: FloatArray, y: FloatArray, epsilons: FloatArray, weights: FloatArray, swaps: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """The same with the exchanges given, verdict by verdict."""
+    first, second = np.triu_indices(len(y), 1)
+    null, observed = np.zeros((len(swaps), len(first))), np.zeros(len(first))
+    per_pair = np.repeat(weights, x.shape[1] * (x.shape[1] - 1) // 2)
+    signs, at = np.where(swaps, -1.0, 1.0).reshape(len(swaps), -1), 0
+    for right in _verdicts(x, y, epsilons):
+        here = slice(at, at + right.shape[1])
+        difference = per_pair[here] * (right[first].astype(np.float64) - right[second])  # (pairs of metrics, verdicts)
+        null += signs[:, here] @ difference.T
+        observed += difference.sum(axis=1)
+        at = here.stop
+    return null, observed
+
+
+def _verdicts(gold: FloatArray, metrics: FloatArray, epsilons: FloatArray) -> Iterator[BoolArray]:
+    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as in gold? Rows in
+    order; a row too long for all its pairs at once compares one entry with all later ones.
+    """
+    n = gold.shape[1]
+    step = max(1, _CELLS // max(1, len(metrics) * n * (n - 1) // 2))
+    parts = [np.triu_indices(n, 1)] if n <= _LONG else [([i], slice(i + 1, None)) for i in range(n - 1)]
+    for at in range(0, len(gold), step):
+        for first, second in parts:
+            gold_gap, metric_gap = (rows[..., first] - rows[..., second]
+                                    for rows in (gold[at : at + step], metrics[:, at : at + step]))
+            order = np.where(np.abs(metric_gap) <= epsilons[:, None, None], 0.0, np.sign(metric_gap))
+            yield np.asarray(order == np.sign(gold_gap)).reshape(len(epsilons), -1)  # NaN is never right

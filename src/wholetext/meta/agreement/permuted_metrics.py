@@ -4,33 +4,25 @@ A permutation test recomputes both correlations after random exchanges. Written 
 linear in the 0/1 exchange mask and the pair counts behind Kendall's tau are quadratic in it, so all draws become matrix
 products, and the products of single metrics serve every pair of metrics they belong to. No loop runs over draws.
 
-Every class here answers ``differences(swaps, pairs)``: the statistic of the first permuted metric minus that of
-the second. Rows are (rows, n) as in ``correlation``; ``swaps`` is (draws, rows, n), True where the two metrics
-exchange their scores.
+Every class here answers ``differences(swaps, pairs)``: (draws, rows, n) exchanges, True where the two metrics exchange
+their scores, and (k, 2) pairs of metrics → (draws, k) the statistic of the first permuted metric minus that of the
+second. Gold is (rows, n) as in ``correlation``, metrics are (metrics, rows, n).
 """
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from wholetext.meta.agreement.correlation import BoolArray, average_rows, pearson_rows, rank_rows
-from wholetext.meta.agreement.measures import ROW_STATISTICS, Measure, RowStatistic, row_weights
+from wholetext.meta.agreement.measures import ROW_STATISTICS, Measure, row_weights
 from wholetext.types import FloatArray, IntArray
 
 _CELLS = 4_000_000  # array cells held at a time
 _CACHED = 16_000  # cells of the arrays in inner loops: they should stay in the processor's cache
 _FLAT = 1e-10  # a hybrid row whose variance is below this share of its squares is computed again, centred
-
-
-class PermutedMetrics(Protocol):
-    """A statistic that can be computed for exchanged metrics."""
-
-    def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        """(draws, rows, n) exchanges, (k, 2) pairs of metrics → (draws, k) differences of the hybrids' statistics."""
-        ...
+Single = NDArray[np.float32]
 
 
 class PermutedPearson:
@@ -46,17 +38,13 @@ class PermutedPearson:
         self.usable = (known.sum(axis=1) >= 2) & (pooled | (low < high))  # a constant side leaves r undefined
         self.known = known[self.usable]
         self.count = self.known.sum(axis=1)[:, None].astype(np.float64)
-        self.gold = self._unit(gold[self.usable])  # (rows, n)
+        rows = np.where(self.known, gold[self.usable], 0.0)
+        centred = np.where(self.known, rows - rows.sum(axis=1, keepdims=True) / self.count, 0.0)
+        self.scale = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+        self.gold = centred if pooled else centred / self.scale  # (rows, n): mean 0 and, unless pooled, length 1
         self.values = np.where(self.known, metrics[:, self.usable], 0.0)  # (metrics, rows, n)
         columns = np.stack([self.values, self.values**2, self.values * self.gold])  # (3, metrics, rows, n)
         self.columns = np.ascontiguousarray(np.moveaxis(columns, 2, 0)).reshape(len(self.gold), -1, gold.shape[1])
-
-    def _unit(self, gold: FloatArray) -> FloatArray:
-        """Gold rows with mean 0 and, unless pooled, length 1."""
-        total = np.where(self.known, gold, 0.0).sum(axis=1, keepdims=True)
-        centred = np.where(self.known, gold - total / self.count, 0.0)
-        self.scale = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-        return centred if self.pooled else np.asarray(centred / self.scale)
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
         draws = len(swaps)
@@ -70,10 +58,16 @@ class PermutedPearson:
             kept = self.columns[rows].sum(axis=2, keepdims=True) - moved
             moved, kept = (np.ascontiguousarray(np.moveaxis(part, 0, 1)) for part in (moved, kept))
             moved, kept = (part.reshape(3, -1, len(here), draws) for part in (moved, kept))
-            add = self._pooled if self.pooled else self._averaged
             for k, (first, second) in enumerate(pairs):
-                add(sums[0, :, k], kept[:, first] + moved[:, second], rows, here, (first, second))
-                add(sums[1, :, k], kept[:, second] + moved[:, first], rows, here, (second, first))
+                for into, own, other in ((sums[0, :, k], first, second), (sums[1, :, k], second, first)):
+                    total = kept[:, own] + moved[:, other]
+                    if self.pooled:
+                        into[0] += (self.count[rows] * total[2]).sum(axis=0)
+                        into[1] += (self.count[rows] * total[1] - total[0] ** 2).sum(axis=0)
+                    else:
+                        r, defined = self._correlations(total, rows, here, own, other)
+                        into[0] += r.sum(axis=0)
+                        into[1] += defined
         if self.pooled:
             with np.errstate(invalid="ignore", divide="ignore"):
                 r = np.nan_to_num(sums[:, 0] / np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum()))
@@ -81,16 +75,12 @@ class PermutedPearson:
             r = sums[:, 0] / np.maximum(sums[:, 1], 1)
         return np.ascontiguousarray((r[0] - r[1]).T)
 
-    def _pooled(
-        self, into: FloatArray, sums: FloatArray, rows: slice, mask: FloatArray, metrics: tuple[int, int]
-    ) -> None:
-        into[0] += (self.count[rows] * sums[2]).sum(axis=0)
-        into[1] += (self.count[rows] * sums[1] - sums[0] ** 2).sum(axis=0)
-
-    def _averaged(
-        self, into: FloatArray, sums: FloatArray, rows: slice, mask: FloatArray, metrics: tuple[int, int]
-    ) -> None:
-        """Add the r of each row and draw, and how many are defined. Works in place: this is the innermost loop."""
+    def _correlations(
+        self, sums: FloatArray, rows: slice, mask: FloatArray, own: int, other: int
+    ) -> tuple[FloatArray, IntArray | int]:
+        """(rows, draws) r of each row and draw, 0 where undefined, and how many are defined. Works in place: this is
+        the innermost loop.
+        """
         plain, squares, product = sums  # (rows, draws) each
         np.multiply(plain, plain, out=plain)
         plain /= self.count[rows]
@@ -99,24 +89,14 @@ class PermutedPearson:
         with np.errstate(invalid="ignore", divide="ignore"):
             np.sqrt(spread, out=spread)
             r = np.divide(product, spread, out=product)
-        if flat is not None:
-            row, draw = np.nonzero(flat)
-            r[row, draw] = self._formed(rows, mask, metrics, (row, draw))
-            into[0] += np.where(np.isnan(r), 0.0, r).sum(axis=0)
-            into[1] += (~np.isnan(r)).sum(axis=0)
-        else:
-            into[0] += r.sum(axis=0)
-            into[1] += len(r)
-
-    def _formed(
-        self, rows: slice, mask: FloatArray, metrics: tuple[int, int], cells: tuple[IntArray, IntArray]
-    ) -> FloatArray:
-        """Nearly constant hybrids: form them and centre them, so that cancellation cannot blur the result."""
-        row, draw = cells
-        own, other = (self.values[m][rows][row] for m in metrics)  # (cells, n)
-        hybrid = np.where(mask[row, :, draw] > 0, other, own)
-        known = self.known[rows][row]
-        return pearson_rows(np.where(known, self.gold[rows][row], np.nan), np.where(known, hybrid, np.nan))
+        if flat is None:
+            return r, len(r)
+        # nearly constant hybrids: form them and centre them, so that cancellation cannot blur the result
+        row, draw = np.nonzero(flat)
+        hybrid = np.where(mask[row, :, draw] > 0, self.values[other][rows][row], self.values[own][rows][row])
+        gold, known = self.gold[rows][row], self.known[rows][row]  # (cells, n)
+        r[row, draw] = pearson_rows(np.where(known, gold, np.nan), np.where(known, hybrid, np.nan))
+        return np.where(np.isnan(r), 0.0, r), (~np.isnan(r)).sum(axis=0)
 
 
 class PermutedPairs:
@@ -127,9 +107,7 @@ class PermutedPairs:
     every pair of metrics. Counts are whole numbers, exact in single precision.
     """
 
-    def __init__(self, metrics: FloatArray, tables: FloatArray, finish: Finish) -> None:
-        """``tables`` (columns, 3, rows, pairs): what a pair adds to each count when the metric orders it -, 0, +."""
-        self.finish = finish
+    def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
         self.metrics, _, self.n = metrics.shape
         flat = np.moveaxis(metrics, 0, 1).reshape(metrics.shape[1], -1)  # (rows, metrics·n)
         ranks = 2 * rank_rows(flat)  # only the order matters; whole numbers are exact in single precision
@@ -138,6 +116,18 @@ class PermutedPairs:
         at = np.arange(self.n)
         self.is_first = (self.first[:, None] == at).astype(np.float32)  # (pairs, n)
         self.is_second = (self.second[:, None] == at).astype(np.float32)
+        gap = gold[:, self.first] - gold[:, self.second]  # (rows, pairs), NaN where not judged
+        usable = np.abs(gap) >= (measure.gap if measure.statistic == "darr" else 0.0)
+        below, equal, above = (usable & test for test in (gap < 0, gap == 0, gap > 0))
+        none = np.zeros(gap.shape)
+        self.statistic, self.total = measure.statistic, usable.sum(axis=1)
+        self.free = self.total - equal.sum(axis=1) if measure.statistic == "kendall" else self.total
+        # (columns, 3, rows, pairs) what a pair adds to each count when the metric orders it below, equal, above
+        if measure.statistic == "kendall":
+            order = above.astype(np.float64) - below
+            tables = np.stack([np.stack([-order, none, order]), np.stack([none, usable, none])])
+        else:
+            tables = np.stack([below, none if measure.statistic == "darr" else equal, above])[None]
         minus, zero, plus = tables.swapaxes(0, 1).astype(np.float32)  # (columns, rows, pairs) each
         self.base, self.odd, self.even = zero, (plus - minus) / 2, (plus + minus) / 2 - zero
 
@@ -159,13 +149,30 @@ class PermutedPairs:
         average = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0)
         return np.ascontiguousarray((average[0] - average[1]).T)
 
-    def _add(self, into: FloatArray, counts: NDArray[np.float32], rows: slice, k: int) -> None:
+    def _add(self, into: FloatArray, counts: Single, rows: slice, k: int) -> None:
         for row, one in enumerate(counts.reshape(len(counts), -1, k, counts.shape[2]), start=rows.start):
-            value, weight = self.finish(one, row)
+            value, weight = self._value(one, row)
             into[0] += value
             into[1] += weight
 
-    def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _value(self, counts: Single, row: int) -> tuple[FloatArray, FloatArray | float]:
+        """The counts of one row, (columns, k, draws) → its value times its weight, and its weight."""
+        total = float(self.total[row])
+        if self.free[row] == 0:
+            return np.zeros(counts.shape[1:]), 0.0
+        if self.statistic != "kendall":  # the share of pairs that are right; a plain mean over rows, or pairs pooled
+            weight = total if self.statistic in ("accuracy", "darr") else 1.0
+            scale, shift = (2.0, -1.0) if self.statistic in ("darr", "tau23_0") else (1.0, 0.0)
+            return counts[0].astype(np.float64) * (scale * weight / total) + shift * weight, weight
+        metric_free = total - counts[1].astype(np.float64)
+        np.sqrt(metric_free, out=metric_free)
+        metric_free *= np.sqrt(self.free[row])
+        if metric_free.min() > 0:
+            return counts[0] / metric_free, 1.0
+        defined = metric_free > 0
+        return np.divide(counts[0], metric_free, out=np.zeros(defined.shape), where=defined), defined.astype(np.float64)
+
+    def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[Single, Single]:
         """Of the polynomials in (masks, 1, products of masks): (rows, columns·k, features) of the first hybrid, and
         what must be added to (masks, 1) for the second, whose mask is the complement.
         """
@@ -185,12 +192,6 @@ class PermutedPairs:
         own = np.concatenate([linear, constant, product], axis=3)
         other = np.concatenate([-2 * linear - edge, shift], axis=3)
         return tuple(part.reshape(len(ranks), -1, part.shape[3]) for part in (own, other))  # type: ignore[return-value]
-
-
-class Finish(Protocol):
-    """Turns the counts of one row, (columns, k, draws), into its value times its weight, and its weight."""
-
-    def __call__(self, counts: NDArray[np.float32], row: int) -> tuple[FloatArray, FloatArray | float]: ...
 
 
 class PermutedScores:
@@ -217,33 +218,63 @@ class PermutedScores:
         return out
 
 
-class PermutedSystems:
-    """System level, exchanging single segments: the statistic is computed over systems' mean hybrid scores.
+class PermutedSoftAccuracy:
+    """Soft pairwise accuracy. Every hybrid has p-values of its own, one per pair of systems.
 
-    This is PERM-BOTH as in Deutsch, Dror and Roth 2021; a system's mean is linear in its masks.
+    Here they come from the normal limit of the paired permutation test, p = Φ(-Σd / √Σd²) over the segments'
+    differences d, for gold and metrics alike: its draws would only add noise. Σd is linear and Σd² quadratic in the
+    exchanges. Rows are systems.
     """
 
-    def __init__(self, gold: FloatArray, metrics: FloatArray, rows: RowStatistic) -> None:
-        self.known = ~np.isnan(gold)  # (systems, segments)
-        self.rows = rows
-        self.count = self.known.sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            self.gold = np.where(self.known, gold, 0.0).sum(axis=1) / self.count
-        self.columns = np.ascontiguousarray(np.where(self.known, metrics, 0.0).swapaxes(0, 1))  # (systems, m, segments)
+    def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
+        self.metrics = metrics.astype(np.float32)  # (metrics, systems, segments)
+        self.gold = gold
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        draws = len(swaps)
-        moved = np.empty((len(self.known), self.columns.shape[1], draws))  # (systems, m, draws)
-        for system in range(len(self.known)):
-            moved[system] = self.columns[system] @ swaps[:, system].T.astype(np.float64)
-        kept = self.columns.sum(axis=2, keepdims=True) - moved
-        out = np.empty((draws, len(pairs)))
-        for k, (first, second) in enumerate(pairs):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                one, two = kept[:, first] + moved[:, second], kept[:, second] + moved[:, first]  # (systems, draws)
-                out[:, k] = self._value(one) - self._value(two)
+        _, systems, segments = self.metrics.shape
+        step = max(1, _CELLS // (3 * segments + 8 * systems * len(pairs)))
+        out = np.zeros((len(swaps), len(pairs)))
+        for at in range(0, len(swaps), step):
+            masks = np.moveaxis(swaps[at : at + step], 1, 0).astype(np.float32)  # (systems, draws, segments)
+            one, two = (self.metrics[pairs[:, side]] for side in (0, 1))  # (k, systems, segments)
+            out[at : at + step] = self._block(one, two, masks)
         return out
 
-    def _value(self, totals: FloatArray) -> FloatArray:
-        means = totals.T / self.count
-        return np.nan_to_num(self.rows(np.broadcast_to(self.gold, means.shape), means))
+    def _block(self, one: Single, two: Single, masks: Single) -> FloatArray:
+        """(draws, k) difference of the accuracies of ``one`` and ``two`` with the entries of ``masks`` exchanged."""
+        change = two - one
+        plain = [_Sums(one, change, masks), _Sums(two, -change, masks)]
+        error = np.zeros((2, masks.shape[1], len(one)))
+        for s in range(len(masks)):
+            for t in range(s + 1, len(masks)):
+                both = (masks[s] * masks[t]) @ (change[:, s] * change[:, t]).T  # (draws, k)
+                gap = self.gold[s] - self.gold[t]
+                gold_p = _limit(gap.sum(), (gap**2).sum())
+                for side, sums in enumerate(plain):
+                    error[side] += np.abs(_limit(*sums.gap(s, t, both)) - gold_p)
+        return np.asarray((error[1] - error[0]) / (len(masks) * (len(masks) - 1) / 2))
+
+
+class _Sums:
+    """Σh, Σh² and Σh·h' of the systems of a hybrid, for all draws."""
+
+    def __init__(self, own: Single, change: Single, masks: Single) -> None:
+        self.own, self.change, self.masks = own, change, masks
+        columns = [(own[:, s], change[:, s], mask) for s, mask in enumerate(masks)]
+        self.plain = [x.sum(axis=1) + mask @ d.T for x, d, mask in columns]  # (draws, k) each
+        self.squares = [(x * x).sum(axis=1) + mask @ (d * (2 * x + d)).T for x, d, mask in columns]
+
+    def gap(self, s: int, t: int, both: Single) -> tuple[Single, Single]:
+        """Σd and Σd² of two systems; ``both`` is the part of Σh·h' where both entries are exchanged."""
+        x, d = self.own, self.change
+        product = (x[:, s] * x[:, t]).sum(axis=1) + both
+        product += self.masks[s] @ (d[:, s] * x[:, t]).T
+        product += self.masks[t] @ (x[:, s] * d[:, t]).T
+        return self.plain[s] - self.plain[t], self.squares[s] + self.squares[t] - 2 * product
+
+
+def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray:
+    """p that the first system is better; 1/2 where no segment differs: a tie."""
+    spread = np.sqrt(np.maximum(squares, 0.0), dtype=np.float64)
+    flat = spread < 1e-6
+    return np.where(flat, 0.5, ndtr(-total / np.where(flat, 1.0, spread)))

@@ -1,4 +1,4 @@
-"""Tie calibration: the threshold below which metric scores count as equal that maximises acc_eq or tau23.
+"""Tie calibration: the threshold below which metric scores count as equal that maximises acc_eq.
 
 Exact over all pairs of every row (Deutsch, Foster and Freitag 2023, "Ties Matter", section 5): moving one pair to the
 tied state changes the mean over rows by a fixed amount, so sorting the pairs by distance and one cumulative sum gives
@@ -9,15 +9,12 @@ skipped.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from wholetext.meta.agreement.correlation import Average, BoolArray, as_rows, both_known
-from wholetext.meta.agreement.pairs import SHORT, count_pairs, first_beyond, pair_positions
+from wholetext.meta.agreement.correlation import SHORT, Average, as_rows, both_known, count_pairs, first_beyond
 from wholetext.types import FloatArray, IntArray
 
-Tied = Literal["acc_eq", "tau23"]
 _HELD = 2_000_000  # pairs of long rows held in memory at a time
 _BLOCK = 128  # rows whose pairs are compared at a time
 _EQUAL = 1e-11  # values this close are one maximum: the smallest threshold is reported
@@ -25,34 +22,25 @@ _EQUAL = 1e-11  # values this close are one maximum: the smallest threshold is r
 
 @dataclass(frozen=True)
 class Calibration:
-    """The best value, the smallest threshold that reaches it, the value without one, rows averaged, pairs compared."""
+    """The best value, the smallest threshold that reaches it, rows averaged, pairs compared."""
 
     value: float
     epsilon: float
-    uncalibrated: float
     rows: int
     pairs: int
     gold_ties: float  # share of pairs tied in gold, averaged over rows
 
 
-def calibrate(gold: FloatArray, metric: FloatArray, average: Average, statistic: Tied = "acc_eq") -> Calibration:
+def calibrate(gold: FloatArray, metric: FloatArray, average: Average) -> Calibration:
     """Calibrate on (systems, items) scores; one threshold for all rows. NaN throughout where there is no pair."""
     x, y = as_rows(gold, average), as_rows(metric, average)
     count = both_known(x, y).sum(axis=-1)
     pairs, rows = int((count * (count - 1) // 2).sum()), int((count >= 2).sum())
     if pairs == 0:
-        return Calibration(np.nan, np.nan, np.nan, 0, 0, np.nan)
+        return Calibration(np.nan, np.nan, 0, 0, np.nan)
     found = _Pairs(x, y) if x.shape[1] <= SHORT else _Search(x, y, rows)
     epsilon = found.best_epsilon()
-    value, uncalibrated, gold_ties = found.acc_eq(epsilon), found.acc_eq(0.0), found.acc_eq(np.inf)
-    if statistic == "tau23":
-        value, uncalibrated = 2 * value - 1, 2 * uncalibrated - 1
-    return Calibration(value, epsilon, uncalibrated, rows, pairs, gold_ties)
-
-
-def calibration_curve(gold: FloatArray, metric: FloatArray, average: Average) -> tuple[FloatArray, FloatArray]:
-    """Every distinct threshold (0 first) and the acc_eq it gives."""
-    return _Pairs(as_rows(gold, average), as_rows(metric, average)).curve()
+    return Calibration(found.acc_eq(epsilon), epsilon, rows, pairs, found.acc_eq(np.inf))
 
 
 def _smallest_best(thresholds: FloatArray, values: FloatArray) -> tuple[float, float]:
@@ -60,34 +48,11 @@ def _smallest_best(thresholds: FloatArray, values: FloatArray) -> tuple[float, f
     return float(thresholds[int(np.argmax(values >= best - _EQUAL))]), best
 
 
-def _curve(distance: FloatArray, change: FloatArray, start: float) -> tuple[FloatArray, FloatArray]:
-    """Distances of pairs and the change each makes when tied → distinct distances and the value at each."""
-    order = np.argsort(distance)
-    ordered = distance[order]
-    closes = np.ones(len(ordered), dtype=bool)  # last pair of each distinct distance
-    closes[:-1] = ordered[1:] != ordered[:-1]
-    return ordered[closes], start + np.cumsum(change[order])[closes]
-
-
-def _balance(distance: FloatArray, gains: BoolArray, losses: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Distinct distances of both kinds of pairs, and how many more gains than losses lie up to each.
-
-    Distances are not negative, so their bits sort as they do and leave room for one more: the kind. One sort of plain
-    numbers then does what sorting pairs by index would.
-    """
-    keys = (distance.view(np.uint64) << 1 | losses)[gains | losses]
-    keys.sort()
-    balance = np.cumsum(1 - 2 * (keys & 1).astype(np.int8), dtype=np.int32)
-    closes = np.ones(len(keys), dtype=bool)  # last of each distinct distance
-    closes[:-1] = (keys[1:] ^ keys[:-1]) > 1
-    return (keys[closes] >> 1).view(np.float64), balance[closes].astype(np.float64)
-
-
 class _Pairs:
     """Exact calibration of short rows: every pair is held."""
 
     def __init__(self, x: FloatArray, y: FloatArray) -> None:
-        first, second = pair_positions(x.shape[1])
+        first, second = np.triu_indices(x.shape[1], 1)
         shape = (len(first), len(x))  # (pairs, rows)
         self.usable, self.gold_tied, self.correct = np.empty((3, *shape), dtype=bool)
         self.distance = np.empty(shape)
@@ -102,16 +67,6 @@ class _Pairs:
         self.per_row = self.usable.sum(axis=0)
         self.rows = int((self.per_row > 0).sum())
 
-    def curve(self) -> tuple[FloatArray, FloatArray]:
-        """Distinct thresholds, 0 first even where no two metric scores are equal, and the value at each."""
-        weight = 1.0 / (np.maximum(self.per_row, 1) * self.rows)
-        change = weight * (self.gold_tied.astype(np.int8) - self.correct)
-        start = self.acc_eq(0.0)
-        thresholds, values = _curve(self.distance[self.usable], change[self.usable], start)
-        if len(thresholds) and thresholds[0] == 0:
-            return thresholds, values
-        return np.append(0.0, thresholds), np.append(start, values)
-
     def best_epsilon(self) -> float:
         """The smallest threshold that reaches the maximum: 0, or the distance of a pair that gold ties.
 
@@ -122,8 +77,14 @@ class _Pairs:
         losses = self.correct & ~self.gold_tied
         sizes = np.unique(self.per_row[self.per_row > 0])
         if len(sizes) == 1:
-            candidates, value = _balance(self.distance, gains, losses)
-            value = value / (sizes[0] * self.rows)
+            # Distances are not negative, so their bits sort as they do and leave room for one more: gain or loss. One
+            # sort of plain numbers then does what sorting pairs by index would.
+            keys = (self.distance.view(np.uint64) << 1 | losses)[gains | losses]
+            keys.sort()
+            balance = np.cumsum(1 - 2 * (keys & 1).astype(np.int8), dtype=np.int32)
+            closes = np.append((keys[1:] ^ keys[:-1]) > 1, True)[: len(keys)]  # last of each distinct distance
+            candidates = (keys[closes] >> 1).view(np.float64)
+            value = balance[closes].astype(np.float64) / (sizes[0] * self.rows)
         else:
             candidates = np.sort(self.distance[gains])
             value = np.zeros(len(candidates))
@@ -143,6 +104,16 @@ class _Pairs:
             right = np.where(self.distance <= epsilon, self.gold_tied & self.usable, self.correct)
         some = self.per_row > 0
         return float((right.sum(axis=0)[some] / self.per_row[some]).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """A threshold that some pair attains (or 0), the value there, the gold ties it predicts, and how far ties reach."""
+
+    epsilon: float
+    value: float
+    gold_tied: float
+    reach: list[IntArray]
 
 
 class _Search:
@@ -170,8 +141,7 @@ class _Search:
         return float(np.mean(rows))
 
     def best_epsilon(self) -> float:
-        zero = self._at(0.0)
-        top = self._at(max(float(metric[-1] - metric[0]) for _, metric, _ in self.parts))
+        zero, top = self._at(0.0), self._at(max(float(metric[-1] - metric[0]) for _, metric, _ in self.parts))
         stretches = [(zero, top)]
         while stretches:
             stretches.sort(key=lambda ends: ends[0].value + ends[1].gold_tied - ends[0].gold_tied)
@@ -184,14 +154,23 @@ class _Search:
     def _explore(self, low: _End, high: _End) -> list[tuple[_End, _End]]:
         """Settle the thresholds strictly between two ends, or split them in two."""
         inside = int(sum((b - a).sum() for a, b in zip(low.reach, high.reach)))
-        following = min(self._beyond(low))
+        following = np.inf  # the smallest distance above the lower threshold
+        for (_, metric, _), stop in zip(self.parts, low.reach):
+            more = stop < len(stop)
+            following = min(following, float((metric[stop[more]] - metric[more]).min(initial=np.inf)))
         if inside == 0 or following >= high.epsilon:
             return []
         if inside <= _HELD:
             distance, change = self._enumerate(low, high)
-            self._offer(*_curve(distance, change, low.value))
+            order = np.argsort(distance)
+            ordered = distance[order]
+            closes = np.append(ordered[1:] != ordered[:-1], True)  # last pair of each distinct distance
+            self._offer(ordered[closes], low.value + np.cumsum(change[order])[closes])
             return []
-        middle = self._at(max(following, self._sampled(low.epsilon, high.epsilon)))
+        drawn = [metric[self.rng.integers(0, len(metric), (2, 20_000))] for _, metric, _ in self.parts]
+        sample = np.concatenate([np.abs(two - one) for one, two in drawn])
+        sample = sample[(sample > low.epsilon) & (sample < high.epsilon)]
+        middle = self._at(max(following, float(np.median(sample)) if len(sample) else low.epsilon))
         return [(low, middle), (middle, high)]
 
     def _at(self, epsilon: float) -> _End:
@@ -206,21 +185,6 @@ class _Search:
         end = _End(max(float(span.max()) for span in spans), value, tied, reach)
         self._offer(np.array([end.epsilon]), np.array([value]))
         return end
-
-    def _beyond(self, end: _End) -> list[float]:
-        """Per row, the smallest distance above an end's threshold."""
-        gaps = []
-        for (_, metric, _), stop in zip(self.parts, end.reach):
-            more = stop < len(stop)
-            gaps.append(float((metric[stop[more]] - metric[more]).min(initial=np.inf)))
-        return gaps
-
-    def _sampled(self, low: float, high: float) -> float:
-        """A threshold near the middle of the pairs whose distance lies between."""
-        drawn = [metric[self.rng.integers(0, len(metric), (2, 20_000))] for _, metric, _ in self.parts]
-        sample = np.concatenate([np.abs(two - one) for one, two in drawn])
-        sample = sample[(sample > low) & (sample < high)]
-        return float(np.median(sample)) if len(sample) else low
 
     def _enumerate(self, low: _End, high: _End) -> tuple[FloatArray, FloatArray]:
         """Distance and change of every pair whose distance lies between two ends."""
@@ -239,13 +203,3 @@ class _Search:
         if best > self.best + _EQUAL or (best >= self.best - _EQUAL and epsilon < self.epsilon):
             self.epsilon = epsilon
         self.best = max(self.best, best)
-
-
-@dataclass(frozen=True, eq=False)
-class _End:
-    """A threshold that some pair attains (or 0), the value there, the gold ties it predicts, and how far ties reach."""
-
-    epsilon: float
-    value: float
-    gold_tied: float
-    reach: list[IntArray]

@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.meta.agreement.correlation import both_known, pearson_rows
-from wholetext.meta.agreement.pairs import count_pairs
+from wholetext.meta.agreement.correlation import both_known, count_pairs, pearson_rows
 from wholetext.meta.judgments.ratings import Ratings
 from wholetext.types import FloatArray
 

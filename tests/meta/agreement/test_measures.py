@@ -9,37 +9,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wholetext.meta.agreement.accuracy import (
-    Accuracy,
-    darr,
+from wholetext.meta.agreement.measures import (
+    Measure,
     darr_rows,
+    estimate,
     pairwise_p,
-    pooled_accuracy,
     soft_accuracy,
     soft_masks,
-    system_accuracy,
     system_means,
 )
-from wholetext.meta.agreement.measures import Measure, estimate
+
+ACCURACY = Measure("accuracy")
 
 
 def test_agreement_counts_signs() -> None:
-    found = system_accuracy(np.array([1, 2, 3, 3, 4.0]), np.array([1, 1, 2, 1, 2.0]))
-    assert (found.agree, found.pairs, found.gold_ties) == (5, 10, 1)
-    assert found.chance == pytest.approx(0.45)
+    found = estimate(np.array([[1, 2, 3, 3, 4.0]]), np.array([[1, 1, 2, 1, 2.0]]), ACCURACY)
+    assert (found.value, found.pairs) == (0.5, 10)
+    assert found.chance == pytest.approx(0.45)  # one pair is tied in gold
 
 
 def test_pooling_adds_counts() -> None:
-    parts = [(np.array([1.0, 2, 3]), np.array([1.0, 2, 3])), (np.array([1.0, 2]), np.array([2.0, 1]))]
-    assert pooled_accuracy(parts) == Accuracy(3, 4, 0)
-    assert np.isnan(pooled_accuracy([]).value)
+    gold, metric = np.array([[1.0, 2, 3], [1, 2, np.nan]]), np.array([[1.0, 2, 3], [2, 1, 0]])
+    found = estimate(gold, metric, Measure("accuracy", "system"))  # rows are language pairs
+    assert (found.value, found.pairs, found.chance) == (3 / 4, 4, 0.5)
+    assert estimate(gold * np.nan, metric, Measure("accuracy", "system")).pairs == 0
 
 
 @pytest.mark.parametrize(("gap", "value", "pairs"), [(25, 0.6, 5), (1, 1 / 3, 6)])
 def test_darr(gap: float, value: float, pairs: int) -> None:
     gold, metric = np.array([10, 11, 100, 150.0])[:, None], np.array([2, 1, 4, 3.0])[:, None]
-    assert darr(gold, metric, gap) == (pytest.approx(value), pairs)
-    assert estimate(gold, metric, Measure("darr", "item", gap=gap)).value == pytest.approx(value)
+    found = estimate(gold, metric, Measure("darr", "item", gap=gap))
+    assert (found.value, found.pairs) == (pytest.approx(value), pairs)
 
 
 vector = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))
@@ -50,15 +50,16 @@ vector = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))
 def test_counts_equal_the_loops(gold: np.ndarray, metric: np.ndarray, gap: float) -> None:
     concordant, compared = darr_rows(gold, metric, gap)
     assert (int(concordant), int(compared)) == loops.darr(gold, metric, gap)
-    found = system_accuracy(gold, metric)
-    assert (found.agree, found.pairs) == loops.agreement(gold, metric)
+    found = estimate(gold[None], metric[None], ACCURACY)
+    agree, pairs = loops.agreement(gold, metric)
+    assert (found.value, found.pairs) == (pytest.approx(agree / pairs, abs=1e-15), pairs)
 
 
 def test_soft_pairwise_accuracy() -> None:
     gold, metric = np.array([[1, 2, 3.0], [2, 3, 4]]), np.array([[2, 2, 4.0], [1, 3, 5]])
     assert soft_accuracy(gold, metric)[0] == pytest.approx(0.872, abs=1e-12)
     scores = np.array([[0.8, 0.9, 0.7, 1, 0.6], [0.2, 0.3, 0.1, 0.4, 0], [0.5, 0.2, 0.6, 0.3, 0.4]])
-    assert pairwise_p(scores, soft_masks(5)) == pytest.approx([0.036, 0.036, 0.890], abs=1e-12)
+    assert pairwise_p(scores, soft_masks(5), np.zeros(3, dtype=bool)) == pytest.approx([0.036, 0.036, 0.890], abs=1e-12)
 
 
 def test_soft_accuracy_uses_segments_judged_for_all_systems() -> None:
@@ -80,8 +81,8 @@ def test_chance_of_soft_accuracy_is_what_random_metrics_get() -> None:
 def test_chance_of_accuracy_is_what_random_metrics_get() -> None:
     rng = np.random.default_rng(2)
     gold = np.repeat([1.0, 2.0, 3.0, 4.0], 2)
-    got = [system_accuracy(gold, rng.normal(size=8)).value for _ in range(400)]
-    assert system_accuracy(gold, gold).chance == pytest.approx(np.mean(got), abs=0.02)
+    got = [estimate(gold[None], rng.normal(size=(1, 8)), ACCURACY).value for _ in range(400)]
+    assert estimate(gold[None], gold[None], ACCURACY).chance == pytest.approx(np.mean(got), abs=0.02)
 
 
 def test_means_leave_out_what_is_unknown() -> None:
