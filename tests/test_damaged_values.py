@@ -12,12 +12,10 @@ import pytest
 from wholetext.cli.judging.train import settings
 from wholetext.cli.main import main
 from wholetext.errors import InputError, RunError, SpecError, WholetextError
-from wholetext.meta.contrast.detect import read as read_contrast
-from wholetext.meta.judgments.aspects import read_aspects
-from wholetext.meta.judgments.mqm import read_mqm
+from wholetext.meta.contrast.formats import read as read_contrast
+from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
 from wholetext.meta.judgments.raters import rater_pairs, reliability
-from wholetext.meta.judgments.ratings import gather, read_ratings
-from wholetext.meta.judgments.spans import read_span_ratings
+from wholetext.meta.judgments.ratings import gather, read_rater_table
 from wholetext.metrics.blonde.annotation_files import find_phrases, read_names
 from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
@@ -30,9 +28,8 @@ MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA
 ITEM = {"src": "a", "target": "b", "contrastive": ["c"]}
 READERS: dict[str, Callable[[Path], object]] = {
     "mqm.tsv": read_mqm,
-    "ratings.tsv": lambda path: read_ratings(path, "da", [("d", 0)]),
+    "ratings.tsv": lambda path: read_rater_table(path, [("d", 0)]),
     "x.rating": lambda path: read_span_ratings(path, [("d", 0)]),
-    "aspects.jsonl": read_aspects,
     "set.jsonl": read_contrast,
     "set.json": read_contrast,
     "tags.jsonl": GivenAnalyser,
@@ -51,7 +48,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     ("x.rating", f'A\t{{"errors": [], "score": {DIGITS}}}'), ("x.rating", f"A\t{DEEP}"),
     ("x.rating", 'A\t{"errors": [{"start": 1e999, "end": 1, "severity": "x"}]}'),
     ("x.rating", 'A\t{"errors": [], "score": Infinity}'), ("x.rating", 'A\t{"errors": [], "score": "inf"}'),
-    ("aspects.jsonl", '{"id": 1, "system": "s", "scores": {"a": ' + "9" * 400 + "}}"), ("aspects.jsonl", DEEP),
     ("set.jsonl", DEEP), ("set.json", DEEP), ("set.json", '{"²": 1}'),
     ("set.jsonl", json.dumps({**ITEM, "antecedent_distance": "1_0"})),
     ("set.jsonl", json.dumps({**ITEM, "antecedent_distance": float("inf")})),

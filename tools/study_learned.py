@@ -28,7 +28,6 @@ from wholetext.io.formats import evalset
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.curves import curves_of
-from wholetext.meta.judgments.preferences import Preference, agreement, read_preferences
 from wholetext.meta.judgments.ratings import Ratings
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows
@@ -180,24 +179,20 @@ def segments(gold: FloatArray, scored: dict[str, FloatArray]) -> dict[str, Any]:
 
 def study_preferences(models: Models) -> dict[str, Any]:
     """How often each metric prefers the paragraph that translators preferred, of those into English."""
-    items = [item for item in read_preferences(next((DATA / "pairwise").glob("*.jsonl")))
-             if item.langs[1].lower() in ("en", "english")]  # fmt: skip
-    pairs = [Request((Excerpt((text,), (0, 1)),), None, (Excerpt((item.ref,), (0, 1)),))
-             for item in items for text in item.texts]  # fmt: skip
+    lines = next((DATA / "pairwise").glob("*.jsonl")).read_text("utf-8").splitlines()
+    items = [row for row in map(json.loads, lines)
+             if row["target_lang"].lower() in ("en", "english") and row["choice"] != "tie"]  # fmt: skip
+    pairs = [Request((Excerpt((text,), (0, 1)),), None, (Excerpt((item["target"],), (0, 1)),))
+             for item in items for text in (item["text1"], item["text2"])]  # fmt: skip
     scored = models.scores(pairs)
     for name, metric in (("bleu", Bleu().resolve(("", "en"))), ("chrf", Chrf())):
         scored[name] = metric.reduce_rows(metric.measure(pairs, models.engine))[:, 0]
-    at = {item.preference: i for i, item in enumerate(items)}
-
-    def told(name: str) -> dict[str, Any]:
-        def two(one: Preference) -> tuple[float, float]:
-            first, second = scored[name][2 * at[one] : 2 * at[one] + 2]
-            return float(first), float(second)
-
-        found = agreement([item.preference for item in items], two)
-        return {"right": found.right, "pairs": found.pairs, "ties": found.metric_ties}
-
-    return {name: told(name) for name in scored}
+    sign = np.array([1 if item["choice"] == "text1" else -1 for item in items])
+    found = {}
+    for name, scores in scored.items():
+        said = np.sign(scores[::2] - scores[1::2])
+        found[name] = {"right": int((said == sign).sum()), "pairs": len(items), "ties": int((said == 0).sum())}
+    return found
 
 
 def main() -> None:

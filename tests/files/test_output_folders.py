@@ -84,7 +84,7 @@ def meta(out: Path) -> None:
 
 
 def contrast(out: Path) -> None:
-    from wholetext.meta.contrast.store import write
+    from wholetext.meta.contrast.accuracy import write
 
     write(out, {"kind": "contrast", "mcnemar": []})
 

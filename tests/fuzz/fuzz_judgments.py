@@ -53,19 +53,11 @@ def make_mqm(folder: Path, rng: random.Random) -> None:
 
 
 def read_mqm(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.judgments.mqm import breakdown, gaps, mqm_ratings, read_mqm, spans
+    from wholetext.meta.judgments.mqm import mqm_ratings, read_mqm
     from wholetext.meta.judgments.raters import rater_pairs, reliability
 
-    errors = read_mqm(folder / "mqm.tsv")
-    ratings = mqm_ratings(errors)
-    return (
-        breakdown(errors),
-        spans(errors),
-        gaps(errors),
-        ratings.judgments(),
-        rater_pairs(ratings),
-        reliability(ratings),
-    )
+    ratings = mqm_ratings(read_mqm(folder / "mqm.tsv"))
+    return ratings.judgments(), rater_pairs(ratings), reliability(ratings)
 
 
 def make_ratings(folder: Path, rng: random.Random) -> None:
@@ -82,19 +74,20 @@ def make_ratings(folder: Path, rng: random.Random) -> None:
 
 
 def read_ratings(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.judgments.rater_tables import read_rater_table
+    from wholetext.meta.judgments.mqm import read_span_ratings
     from wholetext.meta.judgments.raters import rater_pairs, reliability
-    from wholetext.meta.judgments.ratings import read_da, read_ratings
-    from wholetext.meta.judgments.spans import read_span_ratings, span_ratings
+    from wholetext.meta.judgments.ratings import SCORES, Ratings, direct_assessments, gather, read_rater_table
+
+    def rated() -> Ratings:
+        table = read_rater_table(folder / "ratings.tsv", SEGMENTS, rng.choice([SCORES, ("raw",)]))
+        for both in direct_assessments(table, SEGMENTS) if len(table.types) == len(table.rows) else ():
+            both.judgments()
+        return gather("da", table.rows, SEGMENTS)
 
     steps: list[Callable[[], object]] = [
-        lambda: read_rater_table(folder / "ratings.tsv", SEGMENTS),
-        lambda: [z.judgments() for z in read_da(folder / "ratings.tsv", SEGMENTS)],
-        lambda: span_ratings(
-            read_span_ratings(folder / "spans.rating", SEGMENTS), rng.choice(["mqm", "esa"]), SEGMENTS
-        ),
-        lambda: reliability(read_ratings(folder / "ratings.tsv", "da", SEGMENTS)),
-        lambda: rater_pairs(read_ratings(folder / "ratings.tsv", "da", SEGMENTS)),
+        lambda: [one.penalty for one in read_span_ratings(folder / "spans.rating", SEGMENTS)],
+        lambda: reliability(rated()),
+        lambda: rater_pairs(rated()),
     ]
     return each(steps)
 
@@ -110,49 +103,6 @@ def each(steps: list[Callable[[], object]]) -> object:
     if refused is not None:
         raise refused
     return None
-
-
-def make_aspects(folder: Path, rng: random.Random) -> None:
-    dump(
-        folder / "aspects.jsonl",
-        [
-            {
-                "id": f"i{i}",
-                "system": f"s{j}",
-                "text": sentence(rng),
-                "scores": {"coherence": 3.5},
-                "expert": [{"coherence": 1, "fluency": 2.0}, {"coherence": 4, "fluency": 5}],
-            }
-            for i in range(2)
-            for j in range(2)
-        ],
-        lines=True,
-    )
-
-
-def read_aspects(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.judgments.aspects import read_aspects
-
-    found = read_aspects(folder / "aspects.jsonl")
-    return [found.judgments(aspect, group) for group in found.groups for aspect in found.aspects(group)]
-
-
-def make_preferences(folder: Path, rng: random.Random) -> None:
-    names = ("source", "target", "text1", "text2", "text1_tag", "text2_tag")
-    dump(
-        folder / "p.jsonl",
-        [{**{name: sentence(rng) for name in names}, "choice": rng.choice(["text1", "tie"])} for _ in range(3)],
-        lines=True,
-    )
-    rows = [f"{i},j,a,{rng.randint(-1, 5)},b,{rng.randint(1, 5)}" for i in range(3)]
-    header = "segmentId,judgeId,system1Id,system1rank,system2Id,system2rank"
-    (folder / "r.csv").write_text("\n".join([header, *rows]) + "\n")
-
-
-def read_preferences(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.judgments.preferences import read_preferences, read_rankings
-
-    return each([lambda: read_preferences(folder / "p.jsonl"), lambda: read_rankings(folder / "r.csv")])
 
 
 def make_scores(folder: Path, rng: random.Random) -> None:
@@ -178,6 +128,10 @@ def read_scores(folder: Path, rng: random.Random) -> object:
 def make_contrast(folder: Path, rng: random.Random) -> None:
     two = [sentence(rng), sentence(rng)]
     made: dict[str, Any] = {
+        "preferences.jsonl": [
+            {"source": two[0], "text1": two[0], "text2": two[1], "text1_tag": "a", "choice": choice}
+            for choice in ("text1", "text2", "tie")
+        ],
         "items.jsonl": [
             {
                 "src": two[0],
@@ -229,7 +183,7 @@ def make_contrast(folder: Path, rng: random.Random) -> None:
 
 
 def read_contrast(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.contrast.detect import read as read_set
+    from wholetext.meta.contrast.formats import read as read_set
     from wholetext.meta.contrast.items import Wanted
 
     path = next(path for path in [*folder.glob("*.json*"), folder / "none.json"])

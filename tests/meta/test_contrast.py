@@ -26,8 +26,8 @@ from wholetext.meta.contrast import (
     read,
 )
 from wholetext.meta.contrast.accuracy import wilson
-from wholetext.meta.contrast.ctxpro import variants
 from wholetext.meta.contrast.items import Wanted
+from wholetext.meta.contrast.subtitles import variants
 from wholetext.registry import Scorer
 from wholetext.scoring.evaluate import Options
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats

@@ -74,3 +74,31 @@ def test_chance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         main(["contrast", str(path), "--scores", str(tmp_path / "scores")])
     out = capsys.readouterr().out
     assert "chance" in out.splitlines()[0] and "41.7" in out.splitlines()[1]
+
+
+def test_preferences_are_a_contrastive_set(tmp_path: Path) -> None:
+    row = {"source": "s", "target": "r", "text1": "a", "text2": "b", "text1_tag": "para", "text2_tag": "sent"}
+    path = tmp_path / "p.jsonl"
+    path.write_text("\n".join(json.dumps({**row, "choice": choice}) for choice in ("text1", "text2", "tie")), "utf-8")
+    found = read(path)
+    assert [[one.text for one in item.candidates] for item in found.items] == [["a", "b"], ["b", "a"]]
+    assert [item.type for item in found.items] == ["para", "sent"]
+    assert found.warnings == ("1 items left out: people preferred neither text",)
+
+
+@pytest.mark.parametrize("wrong", [{"choice": "both"}, {"choice": 1}, {"choice": "text1", "text1": 3},
+                                   {"choice": "text2", "source": None}])
+def test_faulty_preferences(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text(json.dumps({"source": "s", "text1": "a", "text2": "b", **wrong}), "utf-8")
+    with pytest.raises(InputError) as fault:
+        read(path)
+    assert fault.value.where == f"{path}:1"
+
+
+@pytest.mark.data
+def test_literary_preferences(data: Path) -> None:
+    found = read(data / "pairwise" / "literary-translation.jsonl")
+    assert len(found) == 540
+    kinds = [item.type for item in found.items]
+    assert kinds.count("para") > kinds.count("sent")

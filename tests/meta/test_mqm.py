@@ -1,4 +1,4 @@
-"""MQM: weights, spans, breakdowns; the released TED averages and the reference converter's output, exactly."""
+"""MQM: weights, spans as JSON; the released TED averages and the reference converter's output, exactly."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.errors import InputError
+from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats.scores import human_scores
-from wholetext.meta.judgments.mqm import WMT22, MqmError, SeverityWeights, breakdown, gaps, mqm_ratings, read_mqm, spans
+from wholetext.meta.judgments.mqm import WMT22, MqmError, SeverityWeights, mqm_ratings, read_mqm, read_span_ratings
 
+SEGMENTS = [("d", 0), ("d", 1)]
 HEAD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 RAW = {"en-de": "mqm_ted_ende.tsv", "zh-en": "mqm_ted_zhen.tsv"}
 RELEASED = {"Nemo": "NVIDIA-NeMo", "ref": "refA"}  # names in the raw table → names in the EvalSet
 
 
 def error(severity: str, category: str, place: int = 0, rater: str = "r1", system: str = "A") -> MqmError:
-    return MqmError(system, "d", place, "1", rater, category, severity)
+    return MqmError(system, ("d", place), "1", rater, category, severity)
 
 
 @pytest.mark.parametrize(("severity", "category", "weight"), [
@@ -43,23 +44,11 @@ def test_scores_are_averaged_over_raters() -> None:
     assert ratings.judgments().values.tolist() == [[-3.0, 0.0]]
 
 
-def test_breakdown_and_gaps() -> None:
-    errors = [error("Major", "Accuracy/Omission"), error("Minor", "Accuracy/Addition"), error("Minor", "Style", 2),
-              error("No-error", "No-error", system="B")]
-    assert breakdown(errors, "top") == {"A": {"Accuracy": (2, 6.0), "Style": (1, 1.0)}, "B": {}}
-    assert breakdown(errors, "severity")["A"] == {"Major": (1, 5.0), "Minor": (2, 2.0)}
-    assert gaps(errors) == ["d"]
-    assert gaps(errors[:2]) == []
-
-
-def test_spans_are_of_the_unmarked_text(tmp_path: Path) -> None:
+def test_rows_of_errors(tmp_path: Path) -> None:
     path = tmp_path / "m.tsv"
-    path.write_text(HEAD + 'A\td\t1\t7\tr1\tsrc "q\tab<v>cd</v>e\tStyle\tMinor\n'
-                    "A\td\t1\t7\tr1\ts<v>r</v>c\tabcde\tSource error\tMajor\nA\td\t2\t8\tr1\tsrc\tab<v>c\tX\tMinor\n\n")
-    errors = read_mqm(path)
-    assert [(e.side, e.start, e.end) for e in errors] == [("target", 2, 4), ("source", 1, 2), ("target", 2, 3)]
-    assert spans(errors)["A", ("d", 0)] == [(2, 4, "Minor", "Style")]
-    assert spans(errors, "source")["A", ("d", 0)] == [(1, 2, "Major", "Source error")]
+    path.write_text(HEAD + 'A\td\t1\t7\tr1\tsrc "q\tab<v>cd</v>e\tStyle\tMinor\n\nA\td\t2\t8\tr1\ts\tt\tX\tMajor\n')
+    assert read_mqm(path) == [MqmError("A", ("d", 0), "7", "r1", "Style", "Minor"),
+                              MqmError("A", ("d", 1), "8", "r1", "X", "Major")]
 
 
 @pytest.mark.parametrize(("text", "match"), [
@@ -70,6 +59,35 @@ def test_faults_are_named(tmp_path: Path, text: str, match: str) -> None:
     path.write_text(text)
     with pytest.raises(InputError, match=match):
         read_mqm(path)
+
+
+def spans_file(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def test_span_ratings(tmp_path: Path) -> None:
+    one = json.dumps({"errors": [{"start": 0, "end": 3, "severity": "major", "category": "accuracy"},
+                                 {"start": 4, "end": 6, "severity": "minor", "category": "fluency/punctuation",
+                                  "is_source_error": True}], "score": 71})
+    two = json.dumps({"errors": [{"start": 0, "end": 1, "severity": "minor", "score": -2.5}], "score": 88.5})
+    path = spans_file(tmp_path / "x.seg.rating", f"A\t{one}\tr1", "A\tNone", f"B\t{two}", f"B\t{two}")
+    found = read_span_ratings(path, SEGMENTS)
+    assert [(r.system, r.segment, r.rater) for r in found] == [
+        ("A", ("d", 0), "r1"), ("B", ("d", 0), "unknown"), ("B", ("d", 1), "unknown")]
+    assert found[0].spans[1].source
+    assert [one.penalty for one in found] == pytest.approx([5.1, 2.5, 2.5])
+    assert [one.overall for one in found] == [71.0, 88.5, 88.5]
+
+
+@pytest.mark.parametrize(("lines", "kind", "match"), [
+    (["A\t{}"], InputError, "cannot be read"), (["A\t[1"], InputError, "cannot be read|not JSON"),
+    (["A"], InputError, "1 columns"), (["A\tNone"], AlignmentError, "1 ratings, expected 2"),
+    (["A\tNone"] * 3, AlignmentError, "more ratings"),
+    (['A\t{"errors": [{"start": 0, "end": 1, "severity": "x", "score": "nan"}]}'], InputError, "cannot be read")])
+def test_faulty_span_ratings(tmp_path: Path, lines: list[str], kind: type[Exception], match: str) -> None:
+    with pytest.raises(kind, match=match):
+        read_span_ratings(spans_file(tmp_path / "x", *lines), SEGMENTS)
 
 
 @pytest.mark.data

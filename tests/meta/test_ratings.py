@@ -9,7 +9,7 @@ import pytest
 
 from wholetext.errors import InputError
 from wholetext.io.formats.scores import human_scores
-from wholetext.meta.judgments.ratings import gather, read_da, read_ratings, segments_of
+from wholetext.meta.judgments.ratings import direct_assessments, gather, read_rater_table, segments_of
 from wholetext.meta.judgments.sources import corpus_segments, find_ratings
 
 ROWS = [("A", ("d", 0), "r1", 1.0), ("A", ("d", 0), "r2", 3.0), ("B", ("d", 1), "r1", 5.0), ("A", ("e", 0), "r1", 3.0)]
@@ -50,13 +50,13 @@ def test_positions_in_documents() -> None:
     ("system\tseg\trater\tscore\nA\t0\tr\n", "3 columns"),
     ("system\tseg\trater\tscore\nA\t9\tr\t1\n", "not a segment"),
     ("system\tseg\trater\tscore\nA\t-1\tr\t1\n", "not a segment"),
-    ("system\tseg\trater\tscore\nA\t0\tr\tnan\n", "not a score"),
+    ("system\tseg\trater\tscore\nA\t0\tr\tinf\n", "not a score"),
     ("system\tseg\trater\tscore\nA\t0\tr\tbad\n", "not a score")])
 def test_faults_are_named(tmp_path: Path, text: str, match: str) -> None:
     path = tmp_path / "r.tsv"
     path.write_text(text)
     with pytest.raises(InputError, match=match):
-        read_ratings(path, "x", [("d", 0)])
+        read_rater_table(path, [("d", 0)])
 
 
 @pytest.mark.data
@@ -65,9 +65,9 @@ def test_released_da_scores(name: str, lp: str, data: Path) -> None:
     """Raw means exactly; z-scores to the six decimals of the file, from the raw scores alone."""
     folder = data / "evalsets" / name
     segments = corpus_segments(folder, lp)
-    for ratings, gold, tolerance in zip(
-        read_da(folder / "human-scores" / f"{lp}.wmt.ratings.tsv", segments), ("wmt-raw", "wmt-z"), (1e-9, 5e-5)
-    ):
+    table = read_rater_table(folder / "human-scores" / f"{lp}.wmt.ratings.tsv", segments, ("raw",))
+    both = direct_assessments(table, segments)
+    for ratings, gold, tolerance in zip(both, ("wmt-raw", "wmt-z"), (1e-9, 5e-5)):
         mine, released = ratings.judgments(), human_scores(folder, lp, gold, "seg")
         shared = [system for system in mine.systems if system in released.systems]
         assert len(shared) >= 9

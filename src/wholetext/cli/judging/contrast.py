@@ -63,8 +63,8 @@ def contrast(
     from wholetext.files.output_folder import check
     from wholetext.io.assembly import pair
     from wholetext.meta.contrast import compare, decide, given_scores, read
+    from wholetext.meta.contrast.accuracy import CONTRAST, FILE, as_json, write
     from wholetext.meta.contrast.items import Wanted
-    from wholetext.meta.contrast.store import CONTRAST, FILE, as_json, write
     from wholetext.scoring.evaluate import Options
 
     if out is not None:

@@ -28,6 +28,10 @@ def paragraphs(
     raters: Annotated[
         Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a segment.")
     ] = "each",
+    agreement: Annotated[
+        Literal["nominal", "ordinal", "interval", "ratio"] | None,
+        typer.Option("--agreement", help="Print how well raters agree: Krippendorff's alpha on this scale; each pair."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Output folder; one EvalSet or JSONL file per length.")
     ] = None,
@@ -40,6 +44,7 @@ def paragraphs(
     from wholetext.io.formats.scores import human_names
     from wholetext.meta.conventions import standard_gold
     from wholetext.meta.judgments.mqm import read_weights
+    from wholetext.meta.judgments.raters import rater_pairs, reliability
     from wholetext.meta.judgments.sources import find_ratings, raw_mqm
     from wholetext.meta.paragraphs import Windows
     from wholetext.meta.paragraphs import paragraphs as cut
@@ -52,6 +57,12 @@ def paragraphs(
     loaded = read(evalset, pair) if out is not None else None
     print(f"{name} ratings of {source.path}: {len(source.ratings)} by {len(source.ratings.raters)} raters, "
           f"{len(source.ratings.systems)} systems")
+    if agreement:
+        print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
+        print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
+        for one in rater_pairs(source.ratings):
+            print(f"{one.one}\t{one.two}\t{one.items}\t{one.pearson:.4f}\t{one.kappa:.4f}\t{one.pairs}\t"
+                  f"{one.pair_agreement:.4f}")
     print("k\tparagraphs\titems\titems of one system only")
     for length in lengths:
         found = cut(source.ratings, Windows(length, raters, source.total))

@@ -2,7 +2,7 @@
 
 from wholetext.meta.contrast.accuracy import ContrastAccuracy, ContrastComparison, compare, groups, overall
 from wholetext.meta.contrast.decisions import Decisions, decide, given_scores
-from wholetext.meta.contrast.detect import READERS, read
+from wholetext.meta.contrast.formats import READERS, read
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Item
 
 __all__ = ["READERS", "Candidate", "ContrastAccuracy", "ContrastComparison", "ContrastSet", "Decisions", "Item",

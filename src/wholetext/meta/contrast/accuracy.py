@@ -1,17 +1,28 @@
-"""Accuracy on a contrastive set: overall and by group, with binomial intervals, and two metrics against each other."""
+"""Accuracy on a contrastive set: overall and by group, with binomial intervals, and two metrics against each other.
+
+``contrast.json``, which reports and other programs read, is described in docs/contrast.md.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError
+from wholetext.errors import MetricError, RunError
+from wholetext.files.output_folder import changing, shared_kind
+from wholetext.files.storage import write_file
 from wholetext.meta.contrast.decisions import BoolArray, Decisions
 from wholetext.meta.contrast.items import Item
-from wholetext.types import FloatArray
+from wholetext.version import __version__
 
+FORMAT = 1
+FILE = "contrast.json"
 Split = Literal["distance", "flag"]
 
 
@@ -52,10 +63,11 @@ def overall(decisions: Decisions) -> ContrastAccuracy:
 def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
     """Kind of grouping → accuracy of each group: intra/inter, type, distance, category, and whole blocks."""
     items = decisions.set.items
+    far = ["unknown" if item.distance is None else ">3" if item.distance > 3 else str(item.distance) for item in items]
     kinds = {
         "sentence": [_inside(item, split) for item in items],
         "type": [item.type for item in items],
-        "distance": [_distance(item.distance) for item in items],
+        "distance": far,
         "category": [item.category for item in items],
     }
     found = {}
@@ -87,29 +99,21 @@ def _inside(item: Item, split: Split) -> str:
     return "unknown" if item.distance is None else "intra" if item.distance == 0 else "inter"
 
 
-def _distance(distance: int | None) -> str:
-    return "unknown" if distance is None else ">3" if distance > 3 else str(distance)
-
-
 def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> ContrastAccuracy:
-    correct = int(decisions.correct[chosen].sum())
+    correct, ties, undefined = (
+        int(which[chosen].sum()) for which in (decisions.correct, decisions.tied, decisions.undefined)
+    )
     total = int(chosen.sum())
     low, high = wilson(correct, total)
-    ties, undefined = (int(which[chosen].sum()) for which in (decisions.tied, decisions.undefined))
-    chance = float(_luck(decisions)[chosen].mean()) if total else float("nan")
+    chance = float(decisions.chance[chosen].mean()) if total else float("nan")
     return ContrastAccuracy(name, total, correct, ties, undefined, low, high, chance)
-
-
-def _luck(decisions: Decisions) -> FloatArray:
-    """(items,) the chance that the correct candidate comes first by luck."""
-    return np.array([1 / len(item.candidates) for item in decisions.set.items])
 
 
 def _blocks(decisions: Decisions) -> ContrastAccuracy:
     """Blocks of which every item was decided correctly."""
     right: dict[str, bool] = {}
     luck: dict[str, float] = {}
-    for item, correct, chance in zip(decisions.set.items, decisions.correct, _luck(decisions)):
+    for item, correct, chance in zip(decisions.set.items, decisions.correct, decisions.chance):
         if item.block:
             right[item.block] = right.get(item.block, True) and bool(correct)
             luck[item.block] = luck.get(item.block, 1.0) * float(chance)
@@ -126,3 +130,54 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
         return float("nan"), float("nan")
     interval = binomtest(correct, total).proportion_ci(0.95, method="wilson")
     return float(interval.low), float(interval.high)
+
+
+# ---------------------------------------------------------------- contrast.json
+
+
+def as_json(
+    found: Sequence[Decisions], tests: Sequence[ContrastComparison], split: Split = "distance"
+) -> dict[str, Any]:
+    """Plain values: numbers are numbers, undefined ones null."""
+    items = found[0].set
+    return {
+        "kind": "contrast", "format": FORMAT, "wholetext": __version__,
+        "set": items.name, "langs": list(items.langs), "items": [item.id for item in items.items],
+        "metrics": [
+            {
+                "metric": one.metric, "all": _row(overall(one)),
+                "groups": {kind: [_row(part) for part in parts] for kind, parts in groups(one, split).items()},
+                "margins": [_number(margin) for margin in one.margin.tolist()],
+            }
+            for one in found
+        ],
+        "mcnemar": [asdict(test) for test in tests],
+        "notes": [*items.warnings, *(note for one in found for note in one.warnings)],
+    }
+
+
+def write(folder: Path, content: dict[str, Any]) -> Path:
+    """Write ``contrast.json`` into a folder."""
+    with changing(folder, CONTRAST) as staged:
+        write_file(staged / FILE, json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False), RunError)
+    return folder / FILE
+
+
+def _of_0_1_0(folder: Path) -> dict[str, str]:
+    """The file of 0.1.0, which listed none."""
+    try:
+        return {FILE: ""} if json.loads((folder / FILE).read_bytes())["kind"] == "contrast" else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+CONTRAST = shared_kind("folder of contrastive results", RunError, _of_0_1_0)
+
+
+def _row(one: ContrastAccuracy) -> dict[str, Any]:
+    return {key: _number(value) if isinstance(value, float) else value
+            for key, value in {**asdict(one), "accuracy": one.accuracy}.items()}
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from wholetext.errors import InputError, MetricError
 from wholetext.files.cache import Cache, damage_notes
+from wholetext.files.parsing import number
 from wholetext.io.text import opened
 from wholetext.meta.contrast.items import ContrastSet
 from wholetext.notes import Evidence, merged, row_notes
@@ -52,6 +53,11 @@ class Decisions:
     @property
     def undefined(self) -> BoolArray:
         return np.isnan(self.margin)
+
+    @property
+    def chance(self) -> FloatArray:
+        """(items,) the chance that the correct candidate comes first by luck."""
+        return np.array([1 / len(item.candidates) for item in self.set.items])
 
 
 def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = None) -> Decisions:
@@ -94,10 +100,10 @@ def _last_segments(work: BoundMetric, output: Output, block: int) -> Evidence:
     found: list[float] = []
     details: list[Mapping[str, Any] | None] = []
     lost = [np.zeros((0, 2), dtype=np.int64)]
-    for docs in _blocks(work.corpus.docs, block):
+    for begin in range(0, len(work.corpus.docs), block):
         asked: list[Request] = []
         counts = []
-        for doc in docs:
+        for doc in work.corpus.docs[begin : begin + block]:
             spans, requests = work.cut(doc, output)
             mine = [request for (_, stop, _), request in zip(spans, requests) if stop == len(doc)]
             asked += mine
@@ -113,23 +119,13 @@ def _last_segments(work: BoundMetric, output: Output, block: int) -> Evidence:
     return Evidence(work.metric.notes(work.corpus.langs), np.array(found), np.concatenate(lost), details)
 
 
-def _blocks(docs: Sequence[Document], size: int) -> Iterator[Sequence[Document]]:
-    for at in range(0, len(docs), size):
-        yield docs[at : at + size]
-
-
 def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = "") -> Decisions:
     """Decisions from a file of scores as the sets' own scripts use it: a line per candidate, the correct one first."""
     sizes = [len(item.candidates) for item in items.items]
-    values = []
     with opened(path) as file:
-        for number, line in enumerate(file.lines(), 1):
-            try:
-                values.append(float(line))
-            except ValueError:
-                raise InputError(f"{line!r} is not a number", where=f"{path}:{number}", next=_LINES) from None
+        values = [number(line, finite=False, where=f"{path}:{place}", next=_LINES)
+                  for place, line in enumerate(file.lines(), 1)]  # fmt: skip
     if len(values) != sum(sizes):
-        raise InputError(f"{len(values)} scores for {sum(sizes)} candidates", where=str(path),
-                         next=_LINES)
+        raise InputError(f"{len(values)} scores for {sum(sizes)} candidates", where=str(path), next=_LINES)
     signed = np.array(values) * (1.0 if higher_is_better else -1.0)
     return Decisions(name or Path(path).stem, items, tuple(np.split(signed, np.cumsum(sizes)[:-1])))

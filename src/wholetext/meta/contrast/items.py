@@ -67,14 +67,16 @@ class ContrastSet:
         return len(self.items)
 
 
+@dataclass(frozen=True)
 class Fields:
     """A JSON object whose fields are checked as they are taken; a fault names the file, the object and the field."""
 
-    def __init__(self, value: object, where: str) -> None:
-        if not isinstance(value, Mapping):
-            raise InputError(f"expected a JSON object, found {type(value).__name__}", where=where)
-        self.value: Mapping[str, Any] = value
-        self.where = where
+    value: Any
+    where: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, Mapping):
+            raise InputError(f"expected a JSON object, found {type(self.value).__name__}", where=self.where)
 
     def text(self, key: str, otherwise: str | None = None) -> str:
         found = self.value.get(key)
@@ -108,6 +110,12 @@ class Fields:
         if isinstance(found, str):
             return {"true": True, "false": False}.get(found.lower())
         return found if isinstance(found, bool) else None
+
+    def two(self, key: str) -> tuple[str, str]:
+        found = self.texts(key)
+        if len(found) != 2:
+            raise self.fault(key, "the previous and the current sentence")
+        return found[0], found[1]
 
     def inner(self, key: str) -> Fields:
         return Fields(self.value.get(key), f"{self.where}, {key!r}")

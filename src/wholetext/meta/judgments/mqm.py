@@ -1,24 +1,28 @@
-"""MQM annotations: the TSV of marked errors, weights by severity and category, scores per rater, breakdowns.
+"""MQM and ESA annotations: errors marked in a TSV or in JSON, weights by severity and category, scores per rater.
 
 Weights of Freitag et al. 2021, "Experts, Errors, and Context" (table 12). A segment's score is minus the sum of its
 errors' weights, averaged over raters; a system's score is the mean over its rated segments.
+
+EvalSet files ``LP.NAME.seg.rating`` hold ``SYSTEM<tab>JSON|None[<tab>RATER]``, a block per system in segment order.
+The JSON has ``errors`` (start, end, category, severity, score, is_source_error) and, for ESA, the overall ``score``
+of the segment.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from wholetext.errors import InputError
-from wholetext.files.parsing import integer, number
+from wholetext.errors import AlignmentError, InputError
+from wholetext.files.parsing import integer, number, read_json
 from wholetext.io.text import FilePath, at, opened
-from wholetext.meta.judgments.ratings import Ratings, Segment, gather
+from wholetext.meta.judgments.ratings import Ratings, Segment, gather, table_lines
 
-_COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
-Mark = tuple[int, int, str, str]  # start, end, severity, category
+_COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "category", "severity")
 _PLACES = 10**9  # segments of a document at most
-_MARK = re.compile(r"</?v>")
+_EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
 STANDARD: Mapping[str, float] = {
     "major": 5.0, "minor": 1.0, "neutral": 0.0, "major/non-translation!": 25.0, "minor/fluency/punctuation": 0.1,
 }
@@ -55,106 +59,136 @@ def read_weights(text: str) -> SeverityWeights:
     return SeverityWeights(rules)
 
 
+# ---------------------------------------------------------------- TSV, one row per error
+
+
 @dataclass(frozen=True, slots=True)
 class MqmError:
-    """One marked error, or the mark "No-error": where, who, what kind, and which stretch of which text."""
+    """One marked error, or the mark "No-error": where, who, what kind."""
 
     system: str
-    doc: str
-    place: int  # segment of the document, from 0
+    segment: Segment
     seg_id: str
     rater: str
     category: str
     severity: str
-    side: str = ""  # "source", "target", or "" where nothing is marked
-    start: int = 0  # characters of the unmarked text
-    end: int = 0
-
-    @property
-    def segment(self) -> Segment:
-        return self.doc, self.place
 
 
 def read_mqm(path: FilePath) -> list[MqmError]:
-    """The TSV of annotations (``<v>…</v>`` marks the error), one row per error; quotes have no meaning in it."""
-    with opened(path) as file:
-        lines = enumerate(file.lines(), 1)
-        header = next(lines, (0, ""))[1].split("\t")
-        missing = [name for name in _COLUMNS if name not in header]
-        if missing:
-            raise InputError(f"there is no column {missing[0]!r}", where=file.name,
-                             next=f"MQM tables have {', '.join(_COLUMNS)}")
-        places = [header.index(name) for name in _COLUMNS]
-        return [_error([cells[i] for i in places], at(file.name, number))
-                for number, line in lines if (cells := _cells(line, len(header), at(file.name, number)))]
+    """The TSV of annotations, one row per error; quotes have no meaning in it."""
+    lines = table_lines(path)
+    name, header = next(lines)
+    missing = [column for column in _COLUMNS if column not in header]
+    if missing:
+        raise InputError(f"there is no column {missing[0]!r}", where=name,
+                         next=f"MQM tables have {', '.join(_COLUMNS)}")
+    columns = [header.index(column) for column in _COLUMNS]
+    found = []
+    for where, cells in lines:
+        system, doc, doc_id, seg_id, rater, category, severity = (cells[column] for column in columns)
+        place = integer(doc_id, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
+        found.append(MqmError(system, (doc, place), seg_id, rater, category, severity))
+    return found
 
 
-def _cells(line: str, size: int, where: str) -> list[str]:
-    cells = line.split("\t")
-    if line.strip() and len(cells) != size:
-        raise InputError(f"this line has {len(cells)} columns, the header has {size}", where=where)
-    return cells if line.strip() else []
-
-
-def _error(cells: Sequence[str], where: str) -> MqmError:
-    system, doc, doc_id, seg_id, rater, source, target, category, severity = cells
-    place = integer(doc_id, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
-    side, start, end = "", 0, 0
-    for name, text in (("target", target), ("source", source)):
-        if "<v>" in text and not side:
-            side, (start, end) = name, _span(text)
-    return MqmError(system, doc, place, seg_id, rater, category, severity, side, start, end)
-
-
-def _span(text: str) -> tuple[int, int]:
-    """Where ``<v>…</v>`` stands in the text without marks; an unclosed mark reaches to the end."""
-    start = text.index("<v>")
-    close = text.find("</v>", start)
-    bare = len(_MARK.sub("", text))
-    return start, bare if close < 0 else close - len("<v>")
-
-
-def mqm_ratings(
-    errors: Iterable[MqmError], weights: SeverityWeights | None = None, segments: Sequence[Segment] = ()
-) -> Ratings:
+def mqm_ratings(errors: Iterable[MqmError], weights: SeverityWeights | None = None) -> Ratings:
     """Scores per rater: minus the sum of the weights of what a rater marked in a segment."""
     weights = weights or SeverityWeights()
     totals: dict[tuple[str, Segment, str], float] = {}
     for error in errors:
         key = (error.system, error.segment, error.rater)
         totals[key] = totals.get(key, 0.0) + weights.of(error.severity, error.category)
-    return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()), segments)
+    return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
 
 
-def breakdown(
-    errors: Iterable[MqmError], by: str = "category", weights: SeverityWeights | None = None
-) -> dict[str, dict[str, tuple[int, float]]]:
-    """system → kind → (errors, penalty); ``by`` is category, top (the part before the first /), severity or rater."""
-    weights = weights or SeverityWeights()
-    table: dict[str, dict[str, tuple[int, float]]] = {}
-    for error in errors:
-        if error.severity.lower() == "no-error":
-            table.setdefault(error.system, {})
+# ---------------------------------------------------------------- JSON, one line per system and segment
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSpan:
+    """One marked error."""
+
+    start: int
+    end: int
+    severity: str
+    category: str = ""
+    score: float | None = None  # as the file gives it
+    source: bool = False  # it is marked in the source
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRating:
+    """What one rater said of one segment; ``overall`` is the rater's own score of it (ESA, 0-100)."""
+
+    system: str
+    segment: Segment
+    rater: str
+    spans: tuple[ErrorSpan, ...]
+    overall: float | None = None
+
+    @property
+    def penalty(self) -> float:
+        """The sum of the errors' scores where the file gives them, else of their weights."""
+        weights = SeverityWeights()
+        return sum(weights.of(s.severity, s.category) if s.score is None else abs(s.score) for s in self.spans)
+
+
+def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
+    """A ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out."""
+    with opened(path) as file:
+        return list(_ratings(file.name, file.lines(), segments))
+
+
+def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> Iterator[SpanRating]:
+    seen: dict[str, int] = {}
+    for line_number, line in enumerate(lines, 1):
+        if not line.strip():
             continue
-        kind = error.category.split("/")[0] if by == "top" else str(getattr(error, by))
-        count, penalty = table.setdefault(error.system, {}).get(kind, (0, 0.0))
-        table[error.system][kind] = (count + 1, penalty + weights.of(error.severity, error.category))
-    return table
+        where = at(name, line_number)
+        system, *rest = line.split("\t")
+        if len(rest) not in (1, 2):
+            raise InputError(f"this line has {len(rest) + 1} columns", where=where,
+                             next="write SYSTEM<tab>JSON or None, and the rater after another tab")
+        place = seen.get(system, 0)
+        seen[system] = place + 1
+        if place >= len(segments):
+            raise AlignmentError(f"system {system!r} has more ratings than the {len(segments)} segments", where=where)
+        if rest[0].strip() != "None":
+            spans, overall = _marks(rest[0], where)
+            yield SpanRating(system, segments[place], rest[1] if len(rest) == 2 else "unknown", spans, overall)
+    short = [system for system, count in seen.items() if count != len(segments)]
+    if short:
+        raise AlignmentError(f"system {short[0]!r} has {seen[short[0]]} ratings, expected {len(segments)}",
+                             where=name, next="write None for segments that were not rated")
 
 
-def spans(errors: Iterable[MqmError], side: str = "target") -> dict[tuple[str, Segment], list[Mark]]:
-    """(system, segment) → marked (start, end, severity, category) of one side, in text order."""
-    found: dict[tuple[str, Segment], list[Mark]] = {}
-    for error in errors:
-        if error.side == side:
-            mark = (error.start, error.end, error.severity, error.category)
-            found.setdefault((error.system, error.segment), []).append(mark)
-    return {key: sorted(marks) for key, marks in found.items()}
+def _marks(text: str, where: str) -> tuple[tuple[ErrorSpan, ...], float | None]:
+    """The errors of a rating, and its overall score."""
+    value = read_json(text, where=where, next=_EXAMPLE)
+    try:
+        marks, overall = (value["errors"], value.get("score")) if isinstance(value, dict) else (value, None)
+        spans = tuple(
+            ErrorSpan(_place(mark["start"]), _place(mark["end"]), str(mark["severity"]),
+                      str(mark.get("category") or ""), _finite(mark.get("score")),
+                      bool(mark.get("is_source_error", False)))
+            for mark in marks
+        )  # fmt: skip
+        return spans, _finite(overall)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise InputError(f"this rating cannot be read ({type(error).__name__}: {str(error)[:80]})", where=where,
+                         next=_EXAMPLE) from None
 
 
-def gaps(errors: Iterable[MqmError]) -> list[str]:
-    """Documents whose annotated segments are not contiguous: context and paragraphs break there."""
-    seen: dict[str, set[int]] = {}
-    for error in errors:
-        seen.setdefault(error.doc, set()).add(error.place)
-    return [doc for doc, places in seen.items() if max(places) - min(places) + 1 != len(places)]
+def _finite(score: Any) -> float | None:
+    if score is None:
+        return None
+    if isinstance(score, bool) or not math.isfinite(float(score)):
+        raise ValueError(f"{score!r} is not a score")
+    return float(score)
+
+
+def _place(value: Any) -> int:
+    """A count of characters; some files have -1 for "nowhere"."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)) or not abs(float(value)) < 1e9:
+        raise ValueError(f"{value!r} is not a place in a text")
+    return int(value)

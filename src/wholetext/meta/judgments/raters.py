@@ -15,58 +15,49 @@ from wholetext.types import FloatArray
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
-def cohen_kappa(one: FloatArray, two: FloatArray, weights: Literal["none", "linear", "quadratic"] = "none") -> float:
-    """Cohen's kappa (1960; weighted 1968) of two raters over the items both rated; NaN where it is undefined."""
+def cohen_kappa(one: FloatArray, two: FloatArray) -> float:
+    """Cohen's kappa (1960) of two raters over the items both rated; NaN where it is undefined."""
     known = both_known(one, two)
-    labels, codes = np.unique(np.concatenate([one[known], two[known]]), return_inverse=True)
-    size = len(labels)
-    if size == 0:
+    if not known.any():
         return float("nan")
-    table = np.zeros((size, size))
-    np.add.at(table, (codes[: known.sum()], codes[known.sum() :]), 1.0)
-    table /= table.sum()
-    gap = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
-    cost = {"none": (gap > 0).astype(np.float64), "linear": gap, "quadratic": gap**2}[weights]
-    expected = float((np.outer(table.sum(axis=1), table.sum(axis=0)) * cost).sum())
-    return 1 - float((table * cost).sum()) / expected if expected > 0 else float("nan")
+    labels = np.unique(np.concatenate([one[known], two[known]]))[:, None]
+    first, second = one[known] == labels, two[known] == labels  # (labels, items)
+    expected = 1 - float(first.mean(axis=1) @ second.mean(axis=1))
+    return 1 - float((one[known] != two[known]).mean()) / expected if expected > 0 else float("nan")
 
 
 def krippendorff_alpha(values: FloatArray, scale: Scale = "interval") -> float:
     """Krippendorff's alpha (2011, "Computing Krippendorff's Alpha-Reliability") of (raters, items), NaN = not rated."""
-    values = values[:, (~np.isnan(values)).sum(axis=0) >= 2]  # items of one rater say nothing
-    labels, codes = np.unique(values[~np.isnan(values)], return_inverse=True)
-    if len(labels) < 2:
-        return float("nan")
-    counts = np.zeros((values.shape[1], len(labels)))  # (items, labels)
-    np.add.at(counts, (np.nonzero(~np.isnan(values))[1], codes), 1.0)
-    size = counts.sum(axis=1)  # ratings of each item
-    pairs = counts.T @ (counts / (size - 1)[:, None])  # (labels, labels) coincidences
-    pairs -= np.diag((counts / (size - 1)[:, None]).sum(axis=0))  # a rating is not paired with itself
-    margin = pairs.sum(axis=1)
-    distance = _distance(labels, margin, scale)
-    expected = float((np.outer(margin, margin) * distance).sum() / (margin.sum() - 1))
-    return 1 - float((pairs * distance).sum()) / expected if expected > 0 else float("nan")
+    values = values[:, (~np.isnan(values)).sum(axis=0) >= 2].T  # items of one rater say nothing
+    item = np.nonzero(~np.isnan(values))[0]  # (ratings,) in ascending order
+    size = np.bincount(item)[item]
+    labels, codes, margin = np.unique(values[~np.isnan(values)], return_inverse=True, return_counts=True)
+    if scale == "ordinal":  # how many ratings lie between, half of the ends
+        labels = np.cumsum(margin) - margin / 2
+    score = labels[codes]
+    observed = expected = 0.0
+    for lag in range(1, int(size.max(initial=0))):  # each pair of ratings of an item, twice
+        same = item[lag:] == item[:-lag]
+        gaps = _distance(score[lag:][same], score[:-lag][same], scale)
+        observed += 2 * float((gaps / (size[lag:][same] - 1)).sum())
+    for label, count in zip(labels, margin):
+        expected += float(count * (margin @ _distance(label, labels, scale)))
+    return 1 - observed * (len(score) - 1) / expected if expected > 0 else float("nan")
 
 
-def _distance(labels: FloatArray, margin: FloatArray, scale: Scale) -> FloatArray:
-    gap = np.subtract.outer(labels, labels)
+def _distance(one: FloatArray, two: FloatArray, scale: Scale) -> FloatArray:
+    gap = one - two
     if scale == "nominal":
         return np.asarray(gap != 0, dtype=np.float64)
-    if scale == "interval":
-        return np.asarray(gap**2)
     if scale == "ratio":
-        total = np.add.outer(labels, labels)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(total != 0, (gap / total) ** 2, 0.0)
-    middle = np.cumsum(margin) - margin / 2  # ordinal: how many ratings lie between, half of the ends
-    return np.asarray(np.subtract.outer(middle, middle) ** 2)
+            return np.where(one + two != 0, (gap / (one + two)) ** 2, 0.0)
+    return np.asarray(gap**2)
 
 
 @dataclass(frozen=True)
 class RaterPair:
-    """Two raters on what both rated: items, correlation, kappa, and agreement on pairs of outputs of the same
-    segment.
-    """
+    """Two raters on what both rated; pairs are pairs of outputs of the same segment."""
 
     one: str
     two: str

@@ -1,20 +1,31 @@
-"""Ratings: who gave which score to which segment of which system. Averages, standardisation, and tables by rater."""
+"""Ratings: who gave which score to which segment of which system, read from tables by rater; means and z-scores.
+
+Tables of EvalSets differ between MQM, ESA and direct assessment: the score is called ``score``, ``sev_score`` (rebuilt
+from severities), ``esa``, ``mqm`` or ``raw``; a side-by-side table has two systems and two scores per line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from wholetext.errors import InputError, did_you_mean
-from wholetext.files.parsing import integer
-from wholetext.files.parsing import number as parse_number
-from wholetext.io.text import FilePath, at, opened
+from wholetext.errors import InputError
+from wholetext.files.parsing import integer, number
+from wholetext.io.text import FilePath, at, opened, shown
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Segment = tuple[str, int]  # document, position in it from 0
 Rated = tuple[str, Segment, str, float]  # system, segment, rater, score
+
+SCORES = ("score", "sev_score", "overall", "overall_score", "esa", "esa_score", "mqm", "mqm_score", "raw", "z")
+_SYSTEM = ("system", "sys", "system_id")
+_SEGMENT = ("seg", "segment", "item")  # a line of the corpus from 0
+_RATER = ("rater", "rater_id", "annotator", "annotator_id", "user")
+_SIDES = (("1", "2"), ("_1", "_2"), ("a", "b"), ("_a", "_b"), ("A", "B"), ("_left", "_right"), ("_x", "_y"))
+_NOTHING = ("", "None", "nan", "NaN", "NA")
+_JUDGED = ("SYSTEM", "REPEAT")  # types of direct assessments that are no quality controls
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,33 +40,22 @@ class Ratings:
     item: IntArray  # (ratings,) index into segments
     rater: IntArray  # (ratings,) index into raters
     score: FloatArray  # (ratings,)
-    higher_is_better: bool = True
 
     def __len__(self) -> int:
         return len(self.score)
 
     def judgments(self) -> Judgments:
         """The mean over raters of each system's segments; NaN if there are no ratings."""
-        shape = (len(self.systems), len(self.segments))
-        total, count = np.zeros(shape), np.zeros(shape)
-        np.add.at(total, (self.system, self.item), self.score)
-        np.add.at(count, (self.system, self.item), 1.0)
-        with np.errstate(invalid="ignore"):
-            values = total / count
-        return Judgments(self.scheme, "seg", self.systems, values, (), self.higher_is_better)
+        values = mean_table(self.score, (self.system, self.item), (len(self.systems), len(self.segments)))
+        return Judgments(self.scheme, "seg", self.systems, values)
 
     def by_rater(self) -> FloatArray:
         """(raters, systems, segments); the mean where a rater scored the same thing twice, NaN where not at all."""
         shape = (len(self.raters), len(self.systems), len(self.segments))
-        total, count = np.zeros(shape), np.zeros(shape)
-        np.add.at(total, (self.rater, self.system, self.item), self.score)
-        np.add.at(count, (self.rater, self.system, self.item), 1.0)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(total / count)
+        return mean_table(self.score, (self.rater, self.system, self.item), shape)
 
     def standardised(self, ddof: int = 1) -> Ratings:
-        """Each rater's scores minus their mean, over their standard deviation (0 where that is 0), as WMT does for DA.
-        """
+        """Each rater's scores minus their mean, over their standard deviation (0 where that is 0): WMT's DA."""
         count = np.bincount(self.rater, minlength=len(self.raters))
         mean = np.bincount(self.rater, self.score, len(self.raters)) / np.maximum(count, 1)
         centred = self.score - mean[self.rater]
@@ -63,6 +63,15 @@ class Ratings:
         spread = np.sqrt(squares / np.maximum(count - ddof, 1))[self.rater]
         with np.errstate(invalid="ignore", divide="ignore"):
             return replace(self, scheme=f"{self.scheme}-z", score=np.where(spread > 0, centred / spread, 0.0))
+
+
+def mean_table(values: FloatArray, places: tuple[IntArray, ...], shape: tuple[int, ...]) -> FloatArray:
+    """The mean of the values at each place of a table; NaN where there are none."""
+    total, count = np.zeros(shape), np.zeros(shape)
+    np.add.at(total, places, values)
+    np.add.at(count, places, 1.0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / count)
 
 
 def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ()) -> Ratings:
@@ -97,54 +106,80 @@ def segments_of(docs: Sequence[str]) -> tuple[Segment, ...]:
     return tuple(out)
 
 
-def read_ratings(path: FilePath, scheme: str, segments: Sequence[Segment], column: str = "score") -> Ratings:
-    """A table with a header line: ``system``, ``seg`` (line of the corpus from 0), ``rater``, and the score's column.
-    """
-    return gather(scheme, _table(path, segments, column)[0], segments)
+@dataclass
+class RaterTable:
+    """The ratings of a table, and what is known of its scores."""
+
+    rows: list[Rated] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)  # of each row, where there is a column ``type``
+    unscored: int = 0  # lines without a score
+    rebuilt: int = 0  # lines whose score was rebuilt from severities because there is no other
 
 
-def read_da(
-    path: FilePath, segments: Sequence[Segment], kinds: Sequence[str] = ("SYSTEM", "REPEAT"), ddof: int = 1
-) -> tuple[Ratings, Ratings]:
-    """Direct assessments (columns ``raw`` and ``type``): raw scores, and the same standardised by rater.
+def table_lines(path: FilePath) -> Iterator[tuple[str, list[str]]]:
+    """Place and cells of the header line of a TSV, then of each line that is not blank; all have as many cells."""
+    with opened(path) as file:
+        lines = enumerate(file.lines(), 1)
+        header = next(lines, (1, ""))[1].split("\t")
+        yield shown(path), header
+        for place, line in lines:
+            cells = line.split("\t")
+            if line.strip() and len(cells) != len(header):
+                raise InputError(f"this line has {len(cells)} columns, the header has {len(header)}",
+                                 where=at(file.name, place))
+            if line.strip():
+                yield at(file.name, place), cells
+
+
+def read_rater_table(path: FilePath, segments: Sequence[Segment], scores: Sequence[str] = SCORES) -> RaterTable:
+    """Every rating of a table; several by one rater of one segment are kept. Errors name file and line."""
+    found = RaterTable()
+    lines = table_lines(path)
+    name, header = next(lines)
+    segment, rater, kind = (_places(header, names) for names in (_SEGMENT, _RATER, ("type",)))
+    sides = _sides(header, scores, name)
+    for where, cells in lines:
+        for system, columns in sides:
+            used = next((column for column in columns if cells[column].strip() not in _NOTHING), None)
+            if used is None:
+                found.unscored += 1
+                continue
+            found.rebuilt += header[used].startswith("sev_score")
+            line = integer(cells[segment[0]], what="a segment of this corpus", low=0, high=len(segments) - 1,
+                           where=where, next=f"segments are lines of the corpus from 0; it has {len(segments)}")
+            score = number(cells[used], what="a score", where=where, next="a rating is a finite number")
+            who = cells[rater[0]].strip() if rater else ""
+            found.rows.append((cells[system].strip(), segments[line], who or "unknown", score))
+            found.types += [cells[kind[0]]] if kind else []
+    return found
+
+
+def _sides(header: Sequence[str], scores: Sequence[str], where: str) -> list[tuple[int, tuple[int, ...]]]:
+    """Columns of the system and of its scores (the first that is given counts): one, or two side by side."""
+    segment = _places(header, _SEGMENT)
+    for ends in (("",), *_SIDES):
+        sides = [tuple(_places(header, [f"{name}{end}" for name in names]) for names in (_SYSTEM, scores))
+                 for end in ends]  # fmt: skip
+        if segment and all(system and columns for system, columns in sides):
+            return [(system[0], columns) for system, columns in sides]
+    wanted = "seg" if not segment else "score" if _places(header, _SYSTEM) else "system"
+    raise InputError(f"there is no column {wanted!r}", where=where,
+                     next=f"a table of ratings has system, seg, rater and one of {', '.join(scores)} (side by side: "
+                          f"system1, score1, system2, score2); the columns are {', '.join(header)}")
+
+
+def _places(header: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
+    return tuple(header.index(name) for name in names if name in header)
+
+
+def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[Ratings, Ratings]:
+    """Raw scores of a table with a column ``type``, and the same standardised by rater.
 
     A rater's mean and deviation are over everything they scored, quality controls (REF, BAD_REF) too; the controls are
     then left out. This gives the z-scores that WMT released.
     """
-    rows, types = _table(path, segments, "raw", "type")
-    every = gather("da", rows, segments)
-    kept = np.isin(np.array(types), kinds)
+    every = gather("da", table.rows, segments)
+    kept = np.isin(np.array(table.types), _JUDGED)
     raw, z = (replace(one, system=one.system[kept], item=one.item[kept], rater=one.rater[kept], score=one.score[kept])
-              for one in (every, every.standardised(ddof)))
+              for one in (every, every.standardised()))
     return raw, z
-
-
-def _table(
-    path: FilePath, segments: Sequence[Segment], column: str, further: str = ""
-) -> tuple[list[Rated], list[str]]:
-    """The rows of a table, and what they have in a further column."""
-    with opened(path) as file:
-        lines = enumerate(file.lines(), 1)
-        header = next(lines, (0, ""))[1].split("\t")
-        needed = ["system", "seg", "rater", column, *([further] if further else [])]
-        for name in needed:
-            if name not in header:
-                raise InputError(f"there is no column {name!r}", where=file.name,
-                                 next=did_you_mean(name, header) or f"the columns are {', '.join(header)}")
-        places = [header.index(name) for name in needed]
-        rows: list[Rated] = []
-        more: list[str] = []
-        for number, line in lines:
-            cells = line.split("\t")
-            if len(cells) != len(header):
-                raise InputError(f"this line has {len(cells)} columns, the header has {len(header)}",
-                                 where=at(file.name, number))
-            system, seg, rater, score, *rest = (cells[place] for place in places)
-            segment = segments[_line(seg, len(segments), at(file.name, number))]
-            rows.append((system, segment, rater, parse_number(score, what="a score", where=at(file.name, number))))
-            more += rest
-    return rows, more
-
-
-def _line(text: str, size: int, where: str) -> int:
-    return integer(text, what=f"a segment of this corpus, which has {size}", low=0, high=size - 1, where=where)

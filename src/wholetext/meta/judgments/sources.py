@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,12 +10,19 @@ import numpy as np
 from wholetext.errors import InputError
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names, human_scores
-from wholetext.io.text import opened
-from wholetext.meta.judgments.mqm import SeverityWeights, mqm_ratings, read_mqm
-from wholetext.meta.judgments.rater_tables import read_rater_table
-from wholetext.meta.judgments.ratings import Ratings, Segment, gather, read_da, segments_of
-from wholetext.meta.judgments.spans import SpanRating, read_span_ratings, span_ratings
+from wholetext.meta.judgments.mqm import SeverityWeights, mqm_ratings, read_mqm, read_span_ratings
+from wholetext.meta.judgments.ratings import (
+    SCORES,
+    Ratings,
+    Segment,
+    direct_assessments,
+    gather,
+    read_rater_table,
+    segments_of,
+    table_lines,
+)
 from wholetext.meta.paragraphs import Total
+from wholetext.types import Judgments
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +41,44 @@ def corpus_segments(folder: str | Path, langs: str | None) -> tuple[Segment, ...
     return segments_of([run.doc for run in runs for _ in range(run.start, run.stop)])
 
 
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """Which human scores of which EvalSet are looked for."""
+
+    folder: str | Path
+    langs: str
+    gold: str
+    segments: tuple[Segment, ...]
+
+    def released(self) -> Judgments | None:
+        """The published score of each system's segments."""
+        if (self.gold, "seg") not in human_names(self.folder, self.langs):
+            return None
+        return human_scores(self.folder, self.langs, self.gold, "seg")
+
+
 def find_ratings(folder: str | Path, langs: str | None, gold: str) -> Source:
     """The ratings behind human scores of this name: by rater where a file has rater ids, else as one rater's."""
     lp = evalset.language_pair(folder, langs)
     base = Path(folder) / "human-scores"
-    segments = corpus_segments(folder, lp)
+    wanted = _Wanted(folder, lp, gold, corpus_segments(folder, lp))
     path = _rater_file(base, lp, gold)
     if path is not None:
-        found = (_spans if path.name.endswith(".rating") else _tabled)(path, (folder, lp, gold), segments)
-        if not path.name.startswith(f"{lp}.{gold}.") and gold not in ("wmt-raw", "wmt-z", "da"):
-            found = replace(found, note=" ".join(filter(None, (f"ratings of {gold} are those of {path.name}.",
-                                                               found.note))))
-        return found
-    if (gold, "seg") not in human_names(folder, lp):
+        found = _spans(path, wanted) if path.name.endswith(".rating") else _tabled(path, wanted)
+        if path.name.startswith(f"{lp}.{gold}.") or gold in ("wmt-raw", "wmt-z", "da"):
+            return found
+        note = f"ratings of {gold} are those of {path.name}."
+        return replace(found, note=f"{note} {found.note}".strip())
+    judged = wanted.released()
+    if judged is None:
+        names = sorted({name for name, _ in human_names(folder, lp)})
         raise InputError(f"there are no ratings of segments called {gold!r}", where=str(base),
-                         next=f"there are {', '.join(sorted({name for name, _ in human_names(folder, lp)})) or 'none'}")
-    return _anonymous(folder, lp, gold, segments)
+                         next=f"there are {', '.join(names) or 'none'}")
+    rows = [(system, wanted.segments[item], "unknown", float(values[item]))
+            for system, values in zip(judged.systems, judged.values) for item in np.flatnonzero(~np.isnan(values))]
+    ratings = gather(gold, rows, wanted.segments)
+    return Source(ratings, _total(gold, ratings), f"{lp}.{gold}.seg.score",
+                  "the file has no rater ids: all ratings count as one rater's")
 
 
 def _rater_file(base: Path, lp: str, gold: str) -> Path | None:
@@ -68,69 +96,52 @@ def raw_mqm(path: str | Path, weights: SeverityWeights | None = None) -> Source:
     return Source(mqm_ratings(read_mqm(path), weights), "sum", str(path))
 
 
-Place = tuple["str | Path", str, str]  # folder, language pair, gold
-
-
-def _tabled(path: Path, place: Place, segments: tuple[Segment, ...]) -> Source:
-    """A table with a header: direct assessments with their controls, or scores under any of the usual names."""
-    with opened(path) as file:
-        header = next(iter(file.lines()), "").split("\t")
-    if {"raw", "type"} <= set(header):
-        raw, z = read_da(path, segments)
-        return Source(raw if place[2].endswith("raw") else z, "mean", str(path))
-    table = read_rater_table(path, segments)
-    if not table.rows:
-        raise InputError("there are no ratings in this table", where=str(path))
-    found = gather(place[2], table.rows, segments)
-    notes = [f"{table.unscored} lines have no score"] if table.unscored else []
-    if table.rebuilt:
-        found, rest = _released(found, place, segments)
-        notes += [f"{rest} ratings have only a score computed from severities"] if rest else []
-    return Source(found, _total(place[2], found), str(path), "; ".join(notes))
-
-
 def _total(gold: str, found: Ratings) -> Total:
     """Penalties (MQM: none is above 0) are summed over a paragraph, scores on a scale averaged."""
     return "sum" if not gold.startswith("esa") and bool((found.score <= 0).all()) else "mean"
 
 
-def _spans(path: Path, place: Place, segments: tuple[Segment, ...]) -> Source:
-    rated = read_span_ratings(path, segments)
-    if place[2].startswith("esa") and any(one.overall is None for one in rated):
-        return _overall(path, place, segments, rated)
-    found = span_ratings(rated, place[2], segments)
-    return Source(found, "mean" if place[2].startswith("esa") else "sum", str(path))
+def _tabled(path: Path, wanted: _Wanted) -> Source:
+    """A table with a header: direct assessments with their controls, or scores under any of the usual names."""
+    direct = {"raw", "type"} <= set(next(table_lines(path))[1])
+    table = read_rater_table(path, wanted.segments, ("raw",) if direct else SCORES)
+    if not table.rows:
+        raise InputError("there are no ratings in this table", where=str(path))
+    notes = [f"{table.unscored} lines have no score"] if table.unscored else []
+    if direct:
+        raw, z = direct_assessments(table, wanted.segments)
+        return Source(raw if wanted.gold.endswith("raw") else z, "mean", str(path), "; ".join(notes))
+    found = gather(wanted.gold, table.rows, wanted.segments)
+    released = wanted.released()
+    if table.rebuilt and released is not None:
+        found, rest = _released(found, released)
+        notes += [f"{rest} ratings have only a score computed from severities"] if rest else []
+    return Source(found, _total(wanted.gold, found), str(path), "; ".join(notes))
 
 
-def _overall(path: Path, place: Place, segments: tuple[Segment, ...], rated: Sequence[SpanRating]) -> Source:
-    """ESA whose file has the marked errors only: who rated, with the released score of the segment."""
-    released = human_scores(*place, "seg")
-    row = {system: i for i, system in enumerate(released.systems)}
-    item = {segment: i for i, segment in enumerate(segments)}
-    rows = [(one.system, one.segment, one.rater, float(released.values[row[one.system], item[one.segment]]))
-            for one in rated if one.system in row]
-    known = [one for one in rows if not np.isnan(one[3])]
-    return Source(gather(place[2], known, segments), "mean", str(path), "ratings have no overall score: the segment's "
-                  "released score is used instead")
-
-
-def _released(found: Ratings, place: Place, segments: tuple[Segment, ...]) -> tuple[Ratings, int]:
+def _released(found: Ratings, released: Judgments) -> tuple[Ratings, int]:
     """Scores rebuilt from severities; where one person rated, the released score stands in. How many are left."""
-    if (place[2], "seg") not in human_names(place[0], place[1]):
-        return found, 0
-    released = human_scores(place[0], place[1], place[2], "seg")
     index = np.array([released.systems.index(s) if s in released.systems else -1 for s in found.systems])
-    raters = np.zeros((len(found.systems), len(segments)))
+    raters = np.zeros((len(found.systems), len(found.segments)))
     np.add.at(raters, (found.system, found.item), 1.0)
     exact = released.values[index[found.system], found.item]
     use = (index[found.system] >= 0) & (raters[found.system, found.item] == 1) & ~np.isnan(exact)
     return replace(found, score=np.where(use, exact, found.score)), int((~use).sum())
 
 
-def _anonymous(folder: str | Path, lp: str, gold: str, segments: tuple[Segment, ...]) -> Source:
-    judged = human_scores(folder, lp, gold, "seg")
-    rows = [(system, segments[item], "unknown", float(judged.values[s, item]))
-            for s, system in enumerate(judged.systems) for item in np.flatnonzero(~np.isnan(judged.values[s]))]
-    found = gather(gold, rows, segments)
-    return Source(found, _total(gold, found), f"{lp}.{gold}.seg.score",
-                  "the file has no rater ids: all ratings count as one rater's")
+def _spans(path: Path, wanted: _Wanted) -> Source:
+    """Errors as JSON: MQM by their penalties; ESA by the overall score, or, where there is none, the released one."""
+    rated = read_span_ratings(path, wanted.segments)
+    if not wanted.gold.startswith("esa"):
+        rows = [(one.system, one.segment, one.rater, 0.0 - one.penalty) for one in rated]
+        return Source(gather(wanted.gold, rows, wanted.segments), "sum", str(path))
+    rows = [(one.system, one.segment, one.rater, one.overall) for one in rated if one.overall is not None]
+    note = ""
+    if len(rows) < len(rated):
+        released = human_scores(wanted.folder, wanted.langs, wanted.gold, "seg")
+        item = {segment: i for i, segment in enumerate(wanted.segments)}
+        known = dict(zip(released.systems, released.values))
+        rows = [(one.system, one.segment, one.rater, float(known[one.system][item[one.segment]]))
+                for one in rated if one.system in known and not np.isnan(known[one.system][item[one.segment]])]
+        note = "ratings have no overall score: the segment's released score is used instead"
+    return Source(gather(wanted.gold, rows, wanted.segments), "mean", str(path), note)

@@ -1,0 +1,200 @@
+"""Reading a contrastive set: which format a file has, by what is in it; JSONL, DiscEvalMT and Voita's sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import InputError, SpecError, did_you_mean
+from wholetext.files.parsing import read_json
+from wholetext.io.text import opened
+from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Item, Wanted
+from wholetext.meta.contrast.subtitles import contrapro, ctxpro
+
+_MARK = " _eos "
+_NUMBER = re.compile("[0-9]{1,9}")
+
+
+def read(path: str | Path, wanted: Wanted | None = None, reader: str = "auto") -> ContrastSet:
+    """The set in a file; ``reader`` forces a format."""
+    path, wanted = Path(path), wanted or Wanted()
+    if reader not in ("auto", *READERS):
+        raise SpecError(f"there is no reader {reader!r} for contrastive sets",
+                        next=did_you_mean(reader, list(READERS)) or f"choose one of {', '.join(READERS)}")
+    as_lines = reader == "jsonl" or (reader == "auto" and path.suffix == ".jsonl")
+    found = _jsonl(path, wanted) if as_lines else _json(path, wanted, reader)
+    if not found.items:
+        raise InputError("there are no items in this set", where=str(path))
+    return found
+
+
+def _json(path: Path, wanted: Wanted, reader: str) -> ContrastSet:
+    with opened(path) as file:
+        data = read_json("\n".join(file.lines()), where=str(path), unique=False,
+                         next="a file of JSON lines is read with --reader jsonl")
+    name = reader if reader != "auto" else next((name for name in _JSON if _matches(name, data)), "")
+    if not name:
+        raise InputError("unknown format of contrastive set", where=str(path),
+                         next=f"name its format with --reader {'|'.join(READERS)}")
+    made, keys = _JSON[name]
+    if not _matches(name, data):
+        listed = " and ".join(f'"{key}"' for key in keys)
+        wrong = f"a list of objects with {listed}" if keys else 'blocks numbered "1", "2" …'
+        raise InputError(f"expected {wrong}", where=str(path))
+    parts = [(f"item {at}", str(at), one) for at, one in enumerate(data)] if keys else [
+        (f"block {block}", block, data[block]) for block in sorted(data, key=int)]  # fmt: skip
+    try:
+        return made({at: Fields(one, f"{path}, {place}") for place, at, one in parts}, path, wanted)
+    except InputError as fault:
+        raise InputError(fault.what, where=_with_line(fault.where, path), next=fault.next) from None
+
+
+def _matches(name: str, data: Any) -> bool:
+    """Whether JSON looks like a format: by the fields of the first object of a list, or numbered blocks."""
+    keys = _JSON[name][1]
+    if not keys:  # anaphora.json, lexical-choice.json
+        return isinstance(data, dict) and bool(data) and all(_NUMBER.fullmatch(key) for key in data)
+    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and set(keys) <= set(data[0])
+
+
+# ---------------------------------------------------------------- JSONL
+
+
+def _jsonl(path: Path, wanted: Wanted) -> ContrastSet:
+    """One item per line; lines with a ``choice`` are preferences between two texts."""
+    items: list[Item] = []
+    langs, ties = wanted.langs, 0
+    with opened(path) as file:
+        for number, line in enumerate(file.lines(), 1):
+            if not line.strip():
+                continue
+            where, name = f"{path}:{number}", f"{path.stem}-{number}"
+            fields = Fields(read_json(line, where=where), where)
+            chosen = fields.value.get("choice")
+            ties += chosen == "tie"
+            if chosen != "tie":
+                items.append(_preference(fields, name) if "choice" in fields.value else _item(fields, name))
+            source, _, target = fields.text("langs", "").partition("-")
+            langs = langs or ((source, target) if target else None)
+    notes = (f"{ties} items left out: people preferred neither text",) if ties else ()
+    return ContrastSet(path.stem, langs or ("", ""), tuple(items), notes)
+
+
+def _item(fields: Fields, name: str) -> Item:
+    """``contrastive_ref_context`` gives variants a context of their own."""
+    source, target = fields.texts("src_context", ()), fields.texts("ref_context", ())
+    texts = fields.texts("contrastive")
+    own = fields.value.get("contrastive_ref_context") or [list(target)] * len(texts)
+    if not isinstance(own, list) or len(own) != len(texts) or not all(isinstance(one, list) for one in own):
+        raise fields.fault("contrastive_ref_context", "one list of sentences for each contrastive translation")
+    wrong = [Candidate(text, tuple(map(str, context))) for text, context in zip(texts, own)]
+    pronouns = [fields.text(key, "") for key in ("src_pronoun", "ref_pronoun")]
+    return fields.item(
+        id=fields.text("id", name), src=fields.text("src"), src_context=source,
+        candidates=(Candidate(fields.text("target"), target), *wrong), type=fields.text("type", ""),
+        category=":".join(part for part in pronouns if part), distance=fields.number("antecedent_distance"),
+        intra=fields.flag("intrasegmental"), block=fields.text("block", ""),
+    )
+
+
+def _preference(fields: Fields, name: str) -> Item:
+    """What people chose of ``text1`` and ``text2`` is the correct candidate; its system is the type of the item."""
+    order = {"text1": ("text1", "text2"), "text2": ("text2", "text1")}.get(fields.text("choice"))
+    if order is None:
+        raise fields.fault("choice", "text1, text2 or tie")
+    candidates = tuple(Candidate(fields.text(key)) for key in order)
+    return Item(id=name, src=fields.text("source"), src_context=(), candidates=candidates,
+                type=fields.text(f"{order[0]}_tag", ""))
+
+
+# ---------------------------------------------------------------- other sets
+
+
+def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: Wanted) -> ContrastSet:
+    """DiscEvalMT (Bawden et al. 2018): each translation of a block is right in one context and wrong in another."""
+    return ContrastSet(path.stem, wanted.langs or ("en", "fr"),
+                       tuple(item for block, fields in rows.items() for item in _block(fields, block)))
+
+
+def _block(fields: Fields, block: str) -> Iterator[Item]:
+    """The items of a block; the previous sentence of each is its own, on both candidates."""
+    lexical = "examples" in fields.value
+    shared = None if lexical else fields.two("src")
+    for at, part in enumerate(fields.list("examples" if lexical else "trg")):
+        before, src = shared or part.two("src")
+        target = part.inner("trg") if lexical else part
+        right = "correct" if lexical or "correct" in part.value else "semi-correct"
+        pair = (target.two(right), target.two("incorrect"))
+        yield Item(
+            id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}", src=src, src_context=(before,),
+            candidates=tuple(Candidate(text, (previous,)) for previous, text in pair), distance=1, block=block,
+            type=fields.text("type", "") if lexical else part.text("type", "") or right,
+        )
+
+
+def _voita(rows: Mapping[str, Fields], path: Path, wanted: Wanted) -> ContrastSet:
+    """Voita et al. 2019 (deixis, lexical cohesion, ellipsis): four sentences joined by ``_eos``.
+
+    Each candidate keeps the context it is written with: in some sets the variants differ there as well.
+    """
+    items = []
+    for at, fields in rows.items():
+        *source, current = fields.text("src").split(_MARK)
+        texts, right = list(fields.texts("dst")), fields.number("true_ind")
+        if right is None or not 0 <= right < len(texts):
+            raise fields.fault("true_ind", f"a number from 0 to {len(texts) - 1}")
+        texts.insert(0, texts.pop(right))
+        split = [text.split(_MARK) for text in texts]
+        items.append(fields.item(
+            id=f"{path.stem}-{at}", src=current, src_context=tuple(source), type=path.stem,
+            candidates=tuple(Candidate(last, tuple(before)) for *before, last in split),
+            distance=fields.number("ctx_dist"),
+        ))  # fmt: skip
+    return ContrastSet(path.stem, wanted.langs or ("en", "ru"), tuple(items))
+
+
+# name → reader, and the fields by which objects of the format are recognised
+_JSON: dict[str, tuple[Callable[[Mapping[str, Fields], Path, Wanted], ContrastSet], tuple[str, ...]]] = {
+    "contrapro": (contrapro, ("errors",)),
+    "ctxpro": (ctxpro, ("expected", "rule")),
+    "discevalmt": (_discevalmt, ()),
+    "voita": (_voita, ("dst", "true_ind")),
+}
+READERS = ("jsonl", *_JSON)
+
+
+# ---------------------------------------------------------------- where an item begins
+
+_PLACE = re.compile(r", (?:item (?P<item>\d+)|block (?P<block>\d+))")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},\n]', re.DOTALL)
+
+
+def _with_line(where: str, path: Path) -> str:
+    """``FILE, item 3 …`` → ``FILE:LINE, item 3 …``: looked up only when something is wrong."""
+    found = _PLACE.match(where, len(str(path)))
+    if not where.startswith(str(path)) or found is None:
+        return where
+    with opened(path) as file:
+        text = "\n".join(file.lines())
+    line = _line_of(text, int(found["item"])) if found["item"] else _line_of(text, 0, f'"{found["block"]}"')
+    return f"{path}:{line}{where[len(str(path)):]}"
+
+
+def _line_of(text: str, item: int, key: str | None = None) -> int:
+    """The line (from 1) where the ``item``-th element of the outermost list begins, or a key of the object."""
+    depth, line, count, begun = 0, 1, -1, True
+    for token in _TOKEN.finditer(text):
+        sign = token.group()
+        if sign == "\n":
+            line += 1
+            continue
+        if depth == 1 and not begun and sign != "]":
+            begun, count = True, count + 1
+        if depth == 1 and (sign == key if key else begun and count == item):
+            return line
+        depth += (sign in "[{") - (sign in "]}") if len(sign) == 1 else 0
+        if (depth == 1 and sign in "[{" and count < 0) or (depth == 1 and sign == ","):
+            begun = False
+    return line
