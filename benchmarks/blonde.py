@@ -74,7 +74,7 @@ def main() -> None:
 
     SpacyAnalyser.run = counted  # type: ignore[method-assign]
     analyser = analyser_for("en", "spacy", LAYERS)
-    pipeline = analyser._load()  # type: ignore[attr-defined]
+    pipeline = analyser._pipeline  # type: ignore[attr-defined]
     list(pipeline.pipe(distinct[:50]))  # warm
     with tempfile.TemporaryDirectory() as folder:
         options = Options(cache=Path(folder) / "cache.sqlite")

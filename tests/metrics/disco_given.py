@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from wholetext.metrics.cohesion.readings import AnalysedText, read
+from wholetext.metrics.cohesion.grids import AnalysedText, read
 from wholetext.scoring.engine import Engine
 from wholetext.taggers.analysis import LAYERS, Analysis, Token
 from wholetext.types import Excerpt, Fit, Request

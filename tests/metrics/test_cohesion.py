@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.errors import MetricError
-from wholetext.metrics.cohesion.grids import adjacency, entities, grid
+from wholetext.metrics.cohesion.grids import adjacency, entities, grid, read
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -29,7 +29,6 @@ from wholetext.metrics.cohesion.metric import (
     reiteration,
     repetition,
 )
-from wholetext.metrics.cohesion.readings import read
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.taggers.analysis import Analysis, Token
 from wholetext.types import Metric
@@ -141,17 +140,17 @@ def test_wong_and_kit_count_content_words() -> None:
 
 
 def test_lc_says_what_it_fell_back_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import wordnet
+    from wholetext.metrics.cohesion import grids
 
-    monkeypatch.setattr(wordnet, "version", lambda: "")
+    monkeypatch.setattr(grids, "wordnet_version", lambda: "")
     assert Lc(definition="wong-kit").resolve(("zh", "de")).items == "lemma"
     assert Lc().resolve(("zh", "en")).items == "lemma"
-    monkeypatch.setattr(wordnet, "version", lambda: "3.0")
+    monkeypatch.setattr(grids, "wordnet_version", lambda: "3.0")
     assert Lc(definition="wong-kit").resolve(("zh", "en")).items == "wordnet"
 
 
 def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import wordnet
+    from wholetext.metrics.cohesion import grids
 
     class Synset:
         def __init__(self, name: str) -> None:
@@ -165,8 +164,8 @@ def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> No
             known = {"car": ["car.1"], "auto": ["car.1", "machine.1"], "machine": ["machine.1"], "dog": ["dog.1"]}
             return [Synset(name) for name in known.get(lemma, [])]
 
-    monkeypatch.setattr(wordnet, "_reader", lambda: Reader())
-    groups = {frozenset(group) for group in wordnet.synonym_groups(["car", "dog", "auto", "machine", "xyzzy"])}
+    monkeypatch.setattr(grids, "_wordnet", lambda: Reader())
+    groups = {frozenset(group) for group in grids.synonym_groups(["car", "dog", "auto", "machine", "xyzzy"])}
     assert groups == {frozenset({"car", "auto", "machine"}), frozenset({"dog"}), frozenset({"xyzzy"})}
 
 

@@ -16,8 +16,16 @@ from hypothesis import strategies as st
 from wholetext.errors import SpecError
 from wholetext.metrics.cohesion.grids import entities, grid, mentions
 from wholetext.metrics.cohesion.vectors import StaticVectors
-from wholetext.metrics.discoscore.metric import DsFocus, DsSent, FocusVectors, focus_distance, focus_vectors
-from wholetext.metrics.discoscore.sentence_graph import graph_vector, refine, similarity
+from wholetext.metrics.discoscore import (
+    DsFocus,
+    DsSent,
+    FocusVectors,
+    focus_distance,
+    focus_vectors,
+    graph_vector,
+    refine,
+    similarity,
+)
 from wholetext.types import Metric
 
 CLOSE = 2e-5  # float32 encoder outputs on another transformers version

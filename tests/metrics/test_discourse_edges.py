@@ -11,7 +11,7 @@ from disco_given import WordListTagger, engine, request
 
 from wholetext.metrics.cohesion.metric import Conn, EntityGraph, Freq, Lc, LexicalChain, LexicalGraph, Rc
 from wholetext.metrics.cohesion.vectors import StaticVectors
-from wholetext.metrics.discoscore.metric import DsFocus, DsSent
+from wholetext.metrics.discoscore import DsFocus, DsSent
 from wholetext.types import Corpus, Document, Metric, Output
 
 NOUNS = {f"n{i}": f"n{i}" for i in range(40)} | {word: word for word in ("china", "people", "press", "year", "land")}
@@ -73,9 +73,9 @@ def test_fifty_thousand_tokens(model: str) -> None:
 
 
 def test_a_plan_too_large_is_nan_with_a_reason(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    from wholetext.metrics.discoscore import sentence_graph
+    from wholetext.metrics import discoscore
 
-    monkeypatch.setattr(sentence_graph, "_LARGEST_PLAN", 3)
+    monkeypatch.setattr(discoscore, "_LARGEST_PLAN", 3)
     run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
     metric = DsSent(model=model, match="optimal")
     assert np.isnan(metric.reduce(metric.measure([request("n1 . n2 .", "n1 . n3 .")], run))).all()

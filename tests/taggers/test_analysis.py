@@ -78,7 +78,7 @@ def test_only_the_needed_components_are_loaded() -> None:
     made("spacy-en")
     light = analyser_for("en", layers=frozenset({"tag", "entity"}))
     light.run(["He left."])
-    assert set(light._load().pipe_names) == {"tok2vec", "tagger", "ner"}  # type: ignore[attr-defined]
+    assert set(light._pipeline.pipe_names) == {"tok2vec", "tagger", "ner"}  # type: ignore[attr-defined]
     assert light.id.endswith("[entity,tag]")
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.vectors.token_vectors import Tokens
 from wholetext.metrics.token_metric import TokenMetric, TokenWeights
-from wholetext.metrics.transport import earth_movers_distance
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 
@@ -46,3 +47,16 @@ def _pair(hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> float:
     if here.sum() <= 0 or there.sum() <= 0:
         return float("nan")
     return 1.0 - earth_movers_distance(cost, here, there)
+
+
+def earth_movers_distance(cost: FloatArray, here: FloatArray | None = None, there: FloatArray | None = None) -> float:
+    """The least cost of moving the mass ``here`` (n,) to ``there`` (m,) at (n, m) costs; uniform mass by default.
+
+    By POT (Flamary et al. 2021).
+    """
+    from ot import emd2
+
+    n, m = cost.shape
+    here = np.full(n, 1 / n) if here is None else here / here.sum()
+    there = np.full(m, 1 / m) if there is None else there / there.sum()
+    return float(emd2(here, there, np.ascontiguousarray(cost, dtype=np.float64), numItermax=10_000_000))

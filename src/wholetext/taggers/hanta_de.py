@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.metadata import version
-from importlib.util import find_spec
+from functools import cached_property
 from typing import Any
 
 from wholetext.taggers.analysis import Analyser, Analysis, Entity, Layer, Token
@@ -17,55 +15,29 @@ _POS = {"ADJ": "ADJ", "ADV": "ADV", "APP": "ADP", "APZ": "ADP", "ART": "DET", "C
         "VA": "AUX", "VM": "AUX", "VV": "VERB", "XY": "X", "$": "PUNCT"}
 
 
-def open_hanta(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    return HantaAnalyser() if lang == "de" and find_spec("HanTa") is not None else None
-
-
-OPENERS = {"hanta": open_hanta}
-
-
 class HantaAnalyser(Analyser):
     """The German model that HanTa carries."""
 
+    name, requires, language = "hanta", "HanTa", "de"
     layers: frozenset[Layer] = frozenset({"tag", "pos", "lemma", "entity", "sentence"})
 
-    def __init__(self) -> None:
-        self.id = f"hanta/{version('HanTa')}"
-        self._model: Any = None
+    @cached_property
+    def _model(self) -> Any:
+        from HanTa.HanoverTagger import HanoverTagger
 
-    def run(self, batch: Sequence[str]) -> list[Analysis]:
-        if self._model is None:
-            from HanTa.HanoverTagger import HanoverTagger
+        return HanoverTagger("morphmodel_ger.pgz")
 
-            self._model = HanoverTagger("morphmodel_ger.pgz")
-        return [self._analyse(text) for text in batch]
-
-    def _analyse(self, text: str) -> Analysis:
+    def analyse(self, text: str) -> Analysis:
         spans, tokens = sentences(text), []
+        names: list[tuple[int, int]] = []  # runs of proper nouns with nothing but blanks between them
         for start, end in spans:
             places = [(start + a, start + b) for a, b in words(text[start:end])]
             tagged = self._model.tag_sent([text[a:b] for a, b in places])
             for (a, b), (_, lemma, tag) in zip(places, tagged, strict=True):
                 tag = tag.replace("(", "").replace(")", "") if len(tag) > 2 else tag  # VV(FIN) is VVFIN in STTS
-                tokens.append(Token(text[a:b], lemma, tag, _pos(tag), "", a, b))
-        return Analysis(tuple(tokens), _names(tokens, text), spans)
-
-
-def _pos(tag: str) -> str:
-    for size in range(len(tag), 0, -1):
-        if tag[:size] in _POS:
-            return _POS[tag[:size]]
-    return "X"
-
-
-def _names(tokens: Sequence[Token], text: str) -> tuple[Entity, ...]:
-    """Runs of proper nouns with nothing but blanks between them."""
-    runs: list[tuple[int, int]] = []
-    for token in tokens:
-        if token.tag != "NE":
-            continue
-        if runs and not text[runs[-1][1] : token.start].strip():
-            runs[-1] = (runs[-1][0], token.end)
-        else:
-            runs.append((token.start, token.end))
-    return tuple(Entity(text[a:b], "NE", a, b) for a, b in runs)
+                pos = next((_POS[tag[:size]] for size in range(len(tag), 0, -1) if tag[:size] in _POS), "X")
+                tokens.append(Token(text[a:b], lemma, tag, pos, "", a, b))
+                if tag == "NE":
+                    joined = names and not text[names[-1][1] : a].strip()
+                    names.append((names.pop()[0] if joined else a, b))
+        return Analysis(tuple(tokens), tuple(Entity(text[a:b], "NE", a, b) for a, b in names), spans)

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.metadata import version
-from importlib.util import find_spec
+from functools import cached_property
 from typing import Any
 
 from wholetext.taggers.analysis import Analyser, Analysis, Entity, Layer, Token
 
 
-def open_natasha(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    return NatashaAnalyser(layers) if lang == "ru" and find_spec("natasha") is not None else None
-
-
-OPENERS = {"natasha": open_natasha}
-
-
 class NatashaAnalyser(Analyser):
-    """natasha's news models; loaded by the first ``run``."""
+    """natasha's news models."""
 
-    def __init__(self, layers: frozenset[Layer]) -> None:
+    name = requires = "natasha"
+    language = "ru"
+
+    def __init__(self, lang: str, layers: frozenset[Layer]) -> None:
+        super().__init__(lang, layers)
         self.layers = layers
-        self.id = f"natasha/{version('natasha')}[{','.join(sorted(layers))}]"
-        self._tools: tuple[Any, ...] = ()
+        self.id += f"[{','.join(sorted(layers))}]"
 
-    def run(self, batch: Sequence[str]) -> list[Analysis]:
-        self._load()
-        return [self._analyse(text) for text in batch]
+    @cached_property
+    def _tools(self) -> tuple[Any, ...]:
+        from natasha import NewsEmbedding, NewsMorphTagger, NewsNERTagger, Segmenter
 
-    def _load(self) -> None:
-        if not self._tools:
-            from natasha import NewsEmbedding, NewsMorphTagger, NewsNERTagger, Segmenter
+        vectors = NewsEmbedding()
+        lemmas = _vocabulary() if "lemma" in self.layers else None
+        return Segmenter(), NewsMorphTagger(vectors), NewsNERTagger(vectors), lemmas
 
-            vectors = NewsEmbedding()
-            lemmas = _vocabulary() if "lemma" in self.layers else None
-            self._tools = (Segmenter(), NewsMorphTagger(vectors), NewsNERTagger(vectors), lemmas)
-
-    def _analyse(self, text: str) -> Analysis:
+    def analyse(self, text: str) -> Analysis:
         from natasha import Doc
 
         segmenter, morph, names, lemmas = self._tools

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from wholetext.taggers.analysis import Analyser, Analysis, Layer, Token
 
@@ -53,18 +53,13 @@ class PlainAnalyser(Analyser):
     layers: frozenset[Layer] = frozenset({"sentence"})
     id = "plain-1"  # the number changes with the rules
 
-    def run(self, batch: Sequence[str]) -> list[Analysis]:
-        return [_analyse(text) for text in batch]
+    def __init__(self, lang: str, layers: frozenset[Layer]) -> None:
+        """Nothing to look up."""
 
+    def lemma(self, word: str) -> str:
+        return word
 
-def _analyse(text: str) -> Analysis:
-    spans = words(text)
-    tokens = tuple(Token(text[a:b], text[a:b], "", "", "", a, b) for a, b in spans)
-    return Analysis(tokens, (), sentences(text))
-
-
-def open_plain(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    return PlainAnalyser()
-
-
-OPENERS = {"plain": open_plain}
+    def analyse(self, text: str) -> Analysis:
+        found = [(text[start:end], start, end) for start, end in words(text)]
+        tokens = tuple(Token(word, self.lemma(word), "", "", "", start, end) for word, start, end in found)
+        return Analysis(tokens, (), sentences(text))

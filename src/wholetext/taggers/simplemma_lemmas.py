@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from wholetext.taggers.analysis import LEMMAS, Analyser, Analysis, Layer, Token
-from wholetext.taggers.plain import sentences, words
+from wholetext.taggers.analysis import LEMMAS, Analyser, Layer
+from wholetext.taggers.plain import PlainAnalyser
 
 
-def open_simplemma(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    found = find_spec("simplemma")
-    if found is None or not found.submodule_search_locations:
-        return None
-    dictionaries = Path(found.submodule_search_locations[0]) / "strategies" / "dictionaries" / "data"
-    return SimplemmaAnalyser(lang) if any(dictionaries.glob(f"{lang}.*")) else None
-
-
-OPENERS = {"simplemma": open_simplemma}
-
-
-class SimplemmaAnalyser(Analyser):
+class SimplemmaAnalyser(PlainAnalyser):
     """Words by rule, their lemmas by dictionary."""
 
     layers = LEMMAS
 
-    def __init__(self, lang: str) -> None:
+    def __init__(self, lang: str, layers: frozenset[Layer]) -> None:
         self.lang = lang
         self.id = f"simplemma/{lang}-{version('simplemma')}"
 
-    def run(self, batch: Sequence[str]) -> list[Analysis]:
+    @classmethod
+    def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
+        found = find_spec("simplemma")
+        folders = (found and found.submodule_search_locations) or ()
+        there = any(list(Path(folder).glob(f"strategies/dictionaries/data/{lang}.*")) for folder in folders)
+        return cls(lang, layers) if there else None
+
+    def lemma(self, word: str) -> str:
         import simplemma
 
-        return [
-            Analysis(
-                tuple(Token(text[a:b], simplemma.lemmatize(text[a:b], lang=self.lang), "", "", "", a, b)
-                      for a, b in words(text)),
-                (),
-                sentences(text),
-            )
-            for text in batch
-        ]
+        return str(simplemma.lemmatize(word, lang=self.lang))

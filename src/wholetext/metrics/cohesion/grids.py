@@ -1,4 +1,4 @@
-"""Which sentence speaks of what: focus grids and mentions, clusters of near words, the adjacency of sentences.
+"""Which sentence of a text speaks of what: its reading, focus grids and mentions, groups of words, adjacency.
 
 A *focus* is what a text keeps talking about: a noun lemma (``nn``), or a cluster of nouns that lie close together in a
 static vector space (``entity``). Definitions follow DiscoScore (Zhao, Strube and Eger 2023, section 3): a grid says in
@@ -7,19 +7,70 @@ which sentences a focus occurs, and sentences that share a focus are linked, the
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.metrics.cohesion.readings import AnalysedText
 from wholetext.metrics.cohesion.vectors import StaticVectors
-from wholetext.types import FloatArray
+from wholetext.taggers.analysis import NOUNS, Analysis, Token
+from wholetext.types import FloatArray, IntArray
 
 Grid = Mapping[str, tuple[int, ...]]  # focus → sentence (or word) indices, one per occurrence, repeats kept
+WordsFrom = Literal["tokens", "spaces"]
 Weighting = Literal["u", "w"]
 Matching = Literal["reference", "lemma"]
+CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})  # universal tags of words that carry meaning themselves
 _CELLS = 4_000_000  # entries of an adjacency matrix that are held at once
+
+
+@dataclass(frozen=True)
+class AnalysedText:
+    """What the discourse metrics need to know of a text, lower-cased; build it by hand where no tagger is wanted."""
+
+    words: tuple[str, ...]
+    sentences: tuple[tuple[int, int], ...]  # spans of words
+    nouns: tuple[tuple[int, str], ...]  # (sentence, lemma) in order, repeats kept
+    noun_words: tuple[tuple[int, str], ...] = ()  # (word, lemma), where words are the tagger's tokens
+    content: tuple[tuple[str, str], ...] = ()  # (form, lemma) of content words
+
+
+def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: WordsFrom = "tokens") -> AnalysedText:
+    """The reading of a text given segment by segment; sentences without a word are dropped."""
+    words: list[str] = []
+    sentences: list[tuple[int, int]] = []
+    nouns: list[tuple[int, str]] = []
+    noun_words: list[tuple[int, str]] = []
+    content: list[tuple[str, str]] = []
+    for segment, analysis in zip(segments, analyses, strict=True):
+        for (start, stop), tokens in _by_sentence(segment, analysis):
+            found = segment[start:stop].split() if words_from == "spaces" else [token.text for token in tokens]
+            if not found:
+                continue
+            for place, token in enumerate(tokens):
+                if token.pos in NOUNS:
+                    nouns.append((len(sentences), token.lemma.lower()))
+                    noun_words.append((len(words) + place, token.lemma.lower()))
+            content += [(token.text.lower(), token.lemma.lower()) for token in tokens if token.pos in CONTENT]
+            sentences.append((len(words), len(words) + len(found)))
+            words.extend(word.lower() for word in found)
+    if words_from == "spaces":
+        noun_words = []  # places of tokens, not of these words
+    return AnalysedText(tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content))
+
+
+def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:
+    """Each sentence's characters with its visible tokens; a segment whose sentences are not told is one sentence."""
+    spans = analysis.sentences or ((0, len(segment)),)
+    starts = [start for start, _ in spans]
+    tokens: list[list[Token]] = [[] for _ in spans]
+    for token in analysis.tokens:
+        if token.text.strip():
+            tokens[max(0, bisect_right(starts, token.start) - 1)].append(token)
+    return zip(spans, tokens)
 
 
 def by_focus(occurrences: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...]]:
@@ -48,14 +99,11 @@ def mentions(reading: AnalysedText, match: Matching = "reference") -> dict[str, 
     return by_focus((place, word) for place, word in enumerate(reading.words) if word in lemmas)
 
 
-# ---------------------------------------------------------------- clusters
+# ---------------------------------------------------------------- groups of words
 
 
 def clusters(words: Sequence[str], vectors: StaticVectors, threshold: float) -> list[tuple[str, ...]]:
     """Connected components of the words under "cosine above the threshold"; words without vector stay alone."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     distinct = list(dict.fromkeys(words))
     known = [word for word in distinct if word in vectors]
     alone: list[tuple[str, ...]] = [(word,) for word in distinct if word not in vectors]
@@ -65,23 +113,54 @@ def clusters(words: Sequence[str], vectors: StaticVectors, threshold: float) -> 
     step = max(1, _CELLS // len(known))
     blocks = range(0, len(known), step)
     near = [np.add(np.argwhere(unit[at : at + step] @ unit.T > threshold), (at, 0)) for at in blocks]
-    pairs = np.concatenate(near)  # (links, 2)
-    links = coo_matrix((np.ones(len(pairs), dtype=bool), pairs.T), shape=(len(known), len(known)))
-    count, label = connected_components(links, directed=False)
+    return alone + [tuple(sorted(group)) for group in _linked(known, np.concatenate(near))]
+
+
+def synonym_groups(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
+    """Lemmas in groups: two belong together when they share a WordNet synset, directly or over others."""
+    reader, distinct = _wordnet(), list(dict.fromkeys(lemmas))
+    first: dict[str, int] = {}  # synset → the first lemma that has it
+    pairs = [(at, first.setdefault(synset.name(), at)) for at, lemma in enumerate(distinct) if reader is not None
+             for synset in reader.synsets(lemma)]
+    return _linked(distinct, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+
+
+def _linked(words: Sequence[str], pairs: IntArray) -> list[tuple[str, ...]]:
+    """Words in groups that the (links, 2) pairs of their indices connect."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_matrix((np.ones(len(pairs), dtype=bool), pairs.T), shape=(len(words), len(words)))
+    count, label = connected_components(links, directed=False) if words else (0, ())
     groups: list[list[str]] = [[] for _ in range(count)]
-    for word, group in zip(known, label):
+    for word, group in zip(words, label):
         groups[group].append(word)
-    return alone + [tuple(sorted(group)) for group in groups]
+    return [tuple(group) for group in groups]
 
 
-def merge(foci: Grid, groups: Iterable[tuple[str, ...]]) -> dict[str, tuple[int, ...]]:
-    """The grid (or mentions) with each group as one focus, named by its sorted members joined with ``-``."""
-    return {"-".join(group): tuple(index for word in group for index in foci[word]) for group in groups}
+@lru_cache(maxsize=1)
+def wordnet_version() -> str:
+    """The version of the WordNet on this machine, ``""`` where there is none."""
+    reader = _wordnet()
+    return str(reader.get_version()) if reader is not None else ""
+
+
+@lru_cache(maxsize=1)
+def _wordnet() -> Any:
+    """nltk's reader, or None without nltk or without the data, which is never downloaded."""
+    try:
+        from nltk.corpus import wordnet
+
+        wordnet.ensure_loaded()
+    except (ImportError, LookupError):
+        return None
+    return wordnet
 
 
 def entities(foci: Grid, vectors: StaticVectors, threshold: float) -> dict[str, tuple[int, ...]]:
-    """The grid (or mentions) over entities: nouns that lie close together count as one focus."""
-    return merge(foci, clusters(list(foci), vectors, threshold))
+    """The grid (or mentions) over entities: clusters of nouns, named by their sorted members joined with ``-``."""
+    groups = clusters(list(foci), vectors, threshold)
+    return {"-".join(group): tuple(index for word in group for index in foci[word]) for group in groups}
 
 
 # ---------------------------------------------------------------- adjacency
@@ -112,4 +191,3 @@ def adjacency_blocks(foci: Grid, n: int, weighting: Weighting = "u") -> Iterator
 def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
     """(n, n) the whole adjacency matrix; strictly upper triangular."""
     return np.concatenate([block for _, block in adjacency_blocks(foci, n, weighting)] or [np.zeros((0, 0))])
-

@@ -10,20 +10,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from wholetext.errors import MetricError
 from wholetext.languages import code_of
-from wholetext.metrics.cohesion import wordnet
-from wholetext.metrics.cohesion.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
-from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, clusters, grid
-from wholetext.metrics.cohesion.readings import AnalysedText
-from wholetext.metrics.cohesion.vectors import StaticVectors, available, identity
-from wholetext.types import FloatArray, Request, Runtime, mean_stats
+from wholetext.metrics.cohesion import grids
+from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Weighting, WordsFrom, grid
+from wholetext.metrics.cohesion.vectors import EMBEDDED, StaticVectors, available, identity, load
+from wholetext.taggers.analysis import Analyser, Layer, analyser_for
+from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime, mean_stats
 
+Focus = Literal["nn", "entity"]
 Items = Literal["auto", "wordnet", "vectors", "lemma"]
 INFINITE = float("inf")
+_REMEMBERED = 4096  # texts: several metrics ask for the same readings one after the other
+_LAYERS: frozenset[Layer] = frozenset({"pos", "lemma", "sentence"})
 
 
 # ---------------------------------------------------------------- the numbers
@@ -31,8 +34,8 @@ INFINITE = float("inf")
 
 def repetition(foci: Grid) -> tuple[float, float]:
     """(RC, LC) of DiscoScore: occurrences of repeated foci, and their number, over the number of all foci."""
-    repeated = [len(places) for places in foci.values() if len(places) > 1]
-    return (sum(repeated) / len(foci), len(repeated) / len(foci)) if foci else (0.0, 0.0)
+    repeated = sum(len(places) > 1 for places in foci.values())
+    return frequency(foci), repeated / len(foci) if foci else 0.0
 
 
 def frequency(foci: Grid, over: Literal["all", "repeated"] = "all") -> float:
@@ -44,7 +47,7 @@ def frequency(foci: Grid, over: Literal["all", "repeated"] = "all") -> float:
 
 def connectivity(foci: Grid, n: int, weighting: Weighting = "u", average: Literal["nodes", "mean"] = "nodes") -> float:
     """The links of the sentence graph over its sentences (the code's average) or over its n² cells (the paper's)."""
-    total = sum(float(block.sum()) for _, block in adjacency_blocks(foci, n, weighting))
+    total = sum(float(block.sum()) for _, block in grids.adjacency_blocks(foci, n, weighting))
     return total / (n if average == "nodes" else n * n) if n else 0.0
 
 
@@ -66,6 +69,77 @@ def reiteration(items: Sequence[str]) -> float:
 
 
 # ---------------------------------------------------------------- the metrics
+
+
+@dataclass(frozen=True)
+class FocusMetric(Metric):
+    """A metric that reads texts through a tagger; ``lang`` is the language of the texts (``auto``: the target's)."""
+
+    assumed: ClassVar[bool] = False  # no language was given, so the texts are read as English
+
+    view = "whole"
+    lang: str = "auto"
+    tagger: str = "auto"
+
+    @property
+    def space(self) -> tuple[str, float] | None:
+        """Static vectors, and the cosine from which two nouns are one focus; None where every noun is its own."""
+        return None
+
+    def resolve(self, langs: tuple[str, str]) -> FocusMetric:
+        if self.lang != "auto":
+            return self
+        made = replace(self, lang=langs[1] or "en")
+        object.__setattr__(made, "assumed", not langs[1])
+        return made
+
+    def facts(self) -> Mapping[str, str]:
+        used = {"vectors": identity(self.space[0])} if self.space else {}
+        return {"tagger": self.analyser().id, **used}
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        unknown = "no target language was given, so the texts are read as English (-l de-en)"
+        return (unknown,) if self.assumed else ()
+
+    def analyser(self) -> Analyser:
+        """The tagger that the parameters name; loads nothing yet."""
+        found = analyser_for(self.lang, self.tagger, _LAYERS, needs=frozenset({"pos"}))
+        if "pos" not in found.layers:
+            raise MetricError(f"{self.name} needs parts of speech, which the tagger {found.id} does not give",
+                              next="name one that does (tagger=spacy), or give annotations (tagger=given/FILE.conllu)")
+        return found
+
+    def readings(
+        self, requests: Sequence[Request], run: Runtime, words: WordsFrom = "tokens"
+    ) -> dict[Excerpt, AnalysedText]:
+        """The reading of every hypothesis and needed reference; those of the last few thousand texts are remembered."""
+        chosen = self.resolve(run.langs)
+        analyser = run.resource(("analyser", chosen.lang, chosen.tagger, _LAYERS), chosen.analyser)
+        known: dict[Excerpt, AnalysedText] = run.resource(("readings", analyser.id, words), dict)
+        texts = [view for request in requests for view in request.hyp]
+        texts += [view for request in requests for view in request.refs if "ref" in self.needs]
+        wanted = list(dict.fromkeys(texts))  # in order: batches must not depend on hashing
+        if len(known.keys() | wanted) > _REMEMBERED:
+            known.clear()
+        new = [view for view in wanted if view not in known]
+        segments = list(dict.fromkeys(segment for view in new for segment in view.scored))
+        analyses = dict(zip(segments, run.map(analyser, segments), strict=True))
+        for view in new:
+            known[view] = grids.read(view.scored, [analyses[segment] for segment in view.scored], words)
+        return {view: known[view] for view in wanted}
+
+    def foci(self, run: Runtime) -> Callable[[Grid], Grid]:
+        """How nouns become the metric's foci: as they are, or merged into entities."""
+        if self.space is None:
+            return lambda found: found
+        source, threshold = self.space
+        vectors = static_vectors(source, run)
+        return lambda found: grids.entities(found, vectors, threshold)
+
+
+def static_vectors(source: str, run: Runtime) -> StaticVectors:
+    """The static vectors, loaded once per process."""
+    return run.resource(("vectors", identity(source)), lambda: load(source))
 
 
 @dataclass(frozen=True)
@@ -127,10 +201,10 @@ class Lc(CohesionMetric):
             return replace(made, items="lemma")
         english = code_of(made.lang) == "en"
         fallback: Items = "vectors" if made.vectors != EMBEDDED or (english and available()) else "lemma"
-        return replace(made, items="wordnet" if english and wordnet.version() else fallback)
+        return replace(made, items="wordnet" if english and grids.wordnet_version() else fallback)
 
     def facts(self) -> Mapping[str, str]:
-        used = {"wordnet": {"wordnet": wordnet.version() or "none"},
+        used = {"wordnet": {"wordnet": grids.wordnet_version() or "none"},
                 "vectors": {"vectors": identity(self.vectors)}}.get(self.items, {})
         return {**super().facts(), **(used if self.definition == "wong-kit" else {})}
 
@@ -146,9 +220,9 @@ class Lc(CohesionMetric):
 def lexical_items(lemmas: Sequence[str], items: Items, static: StaticVectors | None, threshold: float) -> list[str]:
     """Each lemma as the name of its lexical item: itself, its WordNet group, or its cluster of near vectors."""
     if items == "wordnet":
-        groups = wordnet.synonym_groups(lemmas)
+        groups = grids.synonym_groups(lemmas)
     elif items == "vectors" and static is not None:
-        groups = clusters(lemmas, static, threshold)
+        groups = grids.clusters(lemmas, static, threshold)
     else:
         return list(lemmas)
     name = {lemma: group[0] for group in groups for lemma in group}
@@ -165,7 +239,8 @@ class EntityGraph(CohesionMetric):
     average: Literal["nodes", "mean"] = "nodes"
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        return lambda text: connectivity(grid(text), len(text.sentences), self.weighting, self.average)
+        foci = self.foci(run)
+        return lambda text: connectivity(foci(grid(text)), len(text.sentences), self.weighting, self.average)
 
 
 @dataclass(frozen=True)
@@ -177,13 +252,9 @@ class LexicalGraph(EntityGraph):
     threshold: float = 0.7
     vectors: str = EMBEDDED
 
-    def facts(self) -> Mapping[str, str]:
-        return {**super().facts(), **vector_facts("entity", self.vectors)}
-
-    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        static = static_vectors(self.vectors, run)
-        return lambda text: connectivity(foci_of(grid(text), "entity", self.threshold, static), len(text.sentences),
-                                         self.weighting, self.average)
+    @property
+    def space(self) -> tuple[str, float]:
+        return self.vectors, self.threshold
 
 
 @dataclass(frozen=True)
@@ -213,12 +284,13 @@ class Freq(CohesionMetric):
     threshold: float = 0.8
     vectors: str = EMBEDDED
 
-    def facts(self) -> Mapping[str, str]:
-        return {**super().facts(), **vector_facts(self.focus, self.vectors)}
+    @property
+    def space(self) -> tuple[str, float] | None:
+        return (self.vectors, self.threshold) if self.focus == "entity" else None
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        static = static_vectors(self.vectors, run) if self.focus == "entity" else None
-        return lambda text: frequency(foci_of(grid(text), self.focus, self.threshold, static), self.over)
+        foci = self.foci(run)
+        return lambda text: frequency(foci(grid(text)), self.over)
 
 
 @dataclass(frozen=True)
@@ -232,10 +304,10 @@ class Conn(CohesionMetric):
     threshold: float = 0.5
     vectors: str = EMBEDDED
 
-    def facts(self) -> Mapping[str, str]:
-        return {**super().facts(), **vector_facts(self.focus, self.vectors)}
+    @property
+    def space(self) -> tuple[str, float] | None:
+        return (self.vectors, self.threshold) if self.focus == "entity" else None
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        static = static_vectors(self.vectors, run) if self.focus == "entity" else None
-        return lambda text: connectivity(foci_of(grid(text), self.focus, self.threshold, static), len(text.sentences),
-                                         self.weighting, "mean")
+        foci = self.foci(run)
+        return lambda text: connectivity(foci(grid(text)), len(text.sentences), self.weighting, "mean")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from wholetext.errors import InputError, MissingExtra
 from wholetext.files.packages import check_package
+from wholetext.files.storage import sha256
 from wholetext.types import FloatArray
 
 EMBEDDED = "glove"
@@ -58,7 +58,7 @@ def identity(source: str) -> str:
             raise MissingExtra(f"the word vectors {_PACKAGE}", "cohesion") from None
     path = _existing(source)
     stat = path.stat()
-    return f"{path.name}-sha256:{_digest(str(path), stat.st_size, stat.st_mtime_ns)[:12]}"
+    return f"{path.name}-sha256:{_digest(path, stat.st_size, stat.st_mtime_ns)[:12]}"
 
 
 def available(source: str = EMBEDDED) -> bool:
@@ -74,21 +74,29 @@ def load(source: str = EMBEDDED) -> StaticVectors:
     """``glove``, or the path of a text file (plain, .gz or .bz2): a word and its numbers per line, header optional."""
     if source == EMBEDDED:
         return _embedded()
+    path, words = _existing(source), dict[str, int]()
+    rows: list[NDArray[np.float32]] = []
     try:
-        return _from_file(_existing(source))
+        for number, line in enumerate(_lines(path), 1):
+            word, _, rest = line.rstrip().partition(b" ")
+            if number == 1 and rest.strip().isdigit():
+                continue  # word2vec's header: how many words, how many dimensions
+            key = word.decode("utf-8", errors="replace").lower()
+            if rest and key not in words:  # of words that differ in case the first, the most frequent, counts
+                rows.append(_numbers(rest, f"{path}:{number}", len(rows[0]) if rows else None))
+                words[key] = len(words)
     except (OSError, EOFError) as error:  # unreadable, or not the compressed file its name says
         raise InputError(f"word vectors that cannot be read ({error})", where=source,
                          next="fetch the file again") from None
+    if not rows:
+        raise InputError("holds no word vectors", where=str(path), next="one word and its numbers per line")
+    return StaticVectors(identity(source), words, np.stack(rows))
 
 
 @lru_cache(maxsize=8)
-def _digest(path: str, size: int, modified: int) -> str:
+def _digest(path: Path, size: int, modified: int) -> str:
     """The content hash; size and time are there so that a changed file is hashed anew."""
-    digest = hashlib.sha256()
-    with Path(path).open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+    return sha256(path)
 
 
 def _existing(source: str) -> Path:
@@ -112,49 +120,29 @@ def _embedded() -> StaticVectors:
     return StaticVectors(identity(EMBEDDED), {word: at for at, word in enumerate(words)}, matrix)
 
 
-def _from_file(path: Path) -> StaticVectors:
-    words: dict[str, int] = {}
-    rows: list[NDArray[np.float32]] = []
-    with cast(BinaryIO, _OPEN.get(path.suffix, open)(path, "rb")) as file:
-        for number, line in enumerate(_lines(file, path), 1):
-            word, _, rest = line.rstrip().partition(b" ")
-            if number == 1 and rest.strip().isdigit():
-                continue  # word2vec's header: how many words, how many dimensions
-            key = word.decode("utf-8", errors="replace").lower()
-            if not rest or key in words:  # of words that differ in case only the first, the most frequent, counts
-                continue
-            rows.append(_numbers(rest, path, number, len(rows[0]) if rows else None))
-            words[key] = len(words)
-    if not rows:
-        raise InputError("holds no word vectors", where=str(path), next="one word and its numbers per line")
-    return StaticVectors(identity(str(path)), words, np.stack(rows))
-
-
-def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+def _lines(path: Path) -> Iterator[bytes]:
     """Lines of bounded length, of a compressed file that expands to a bounded size."""
     most, count = max(1 << 26, _RATIO * path.stat().st_size), 0
-    while line := file.readline(_LINE):
-        count += len(line)
-        if len(line) == _LINE or count > most:
-            raise InputError("a line of more than 1 MB" if len(line) == _LINE else
-                             f"expands to more than {_RATIO} times its size", where=str(path),
-                             next="one word and its numbers per line")
-        yield line
+    with cast(BinaryIO, _OPEN.get(path.suffix, open)(path, "rb")) as file:
+        while line := file.readline(_LINE):
+            count += len(line)
+            if len(line) == _LINE or count > most:
+                raise InputError("a line of more than 1 MB" if len(line) == _LINE else
+                                 f"expands to more than {_RATIO} times its size", where=str(path),
+                                 next="one word and its numbers per line")
+            yield line
 
 
-def _numbers(text: bytes, path: Path, line: int, dims: int | None) -> NDArray[np.float32]:
+def _numbers(text: bytes, where: str, dims: int | None) -> NDArray[np.float32]:
+    advice = "one word and its numbers per line"
     try:
         with np.errstate(over="ignore"):
-            row = np.array(text.split(), dtype=np.float32)
+            row = np.array(text.replace(b"_", b"x").split(), dtype=np.float32)  # 1_0 is a number to Python alone
     except ValueError:
-        row = None
-    if row is None or b"_" in text:
-        raise InputError("a word vector that is not numbers", where=f"{path}:{line}",
-                         next="one word and its numbers per line")
+        raise InputError("a word vector that is not numbers", where=where, next=advice) from None
     if not np.isfinite(row).all():
-        raise InputError("a word vector with NaN or an infinite number", where=f"{path}:{line}",
+        raise InputError("a word vector with NaN or an infinite number", where=where,
                          next="remove the line, or make the vectors again")
     if dims is not None and len(row) != dims:
-        raise InputError(f"a vector of {len(row)} numbers where the others have {dims}", where=f"{path}:{line}",
-                         next="one word and its numbers per line")
+        raise InputError(f"a vector of {len(row)} numbers where the others have {dims}", where=where, next=advice)
     return row

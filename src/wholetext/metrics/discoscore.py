@@ -6,7 +6,7 @@ The published code is followed where it made the published tables; docs/discours
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -17,16 +17,17 @@ from wholetext.backends.hub.locate import locate
 from wholetext.backends.tokenizer import FILES
 from wholetext.backends.vectors.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError
-from wholetext.metrics.cohesion.foci import EMBEDDED, Focus, FocusMetric, foci_of, static_vectors, vector_facts
-from wholetext.metrics.cohesion.grids import Grid, Matching, Weighting, grid, mentions
-from wholetext.metrics.cohesion.readings import AnalysedText, WordsFrom
-from wholetext.metrics.cohesion.vectors import StaticVectors
-from wholetext.metrics.discoscore.sentence_graph import Match, refine, similarity
+from wholetext.metrics.cohesion import grids
+from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Matching, Weighting, WordsFrom, grid, mentions
+from wholetext.metrics.cohesion.metric import Focus, FocusMetric
+from wholetext.metrics.cohesion.vectors import EMBEDDED
+from wholetext.metrics.mover import earth_movers_distance
 from wholetext.metrics.token_metric import english_only
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
+Match = Literal["stats", "greedy", "optimal"]
 _TINY = 1e-30
-_MODEL = "bert-base-uncased"  # what the published package uses
+_LARGEST_PLAN = 250_000  # cells of a transport plan that is still solved exactly
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,18 @@ class EncodedMetric(FocusMetric):
     threshold: float = 0.8
     vectors: str = EMBEDDED
     words: WordsFrom = "tokens"
-    model: str = _MODEL
+    model: str = "bert-base-uncased"  # what the published package uses
     revision: str = ""
     layers: int = 8
     too_long: TooLong = "window"
 
+    @property
+    def space(self) -> tuple[str, float] | None:
+        return (self.vectors, self.threshold) if self.focus == "entity" else None
+
     def facts(self) -> Mapping[str, str]:
-        found = locate(self.model, self.revision, patterns=FILES)
-        return {**super().facts(), "model": found.id, **vector_facts(self.focus, self.vectors)}
+        tagger, *vectors = super().facts().items()
+        return dict([tagger, ("model", locate(self.model, self.revision, patterns=FILES).id), *vectors])
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return (*super().notes(langs), *english_only(self.model, langs[1]))
@@ -54,9 +59,6 @@ class EncodedMetric(FocusMetric):
         return run.resource(key, lambda: WordEncoder(open_encoder(run, self.model, self.revision, self.layers),
                                                      layers=self.layers, too_long=self.too_long))
 
-    def static(self, run: Runtime) -> StaticVectors | None:
-        return static_vectors(self.vectors, run) if self.focus == "entity" else None
-
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
         """Tokens of hypothesis and references together; only ``truncate`` loses any."""
         encoder, read = self.encoder(run), self.readings(requests, run, self.words)
@@ -65,11 +67,17 @@ class EncodedMetric(FocusMetric):
                     lost_focus=sum(sizes[view].lost_focus for view in (*request.hyp, *request.refs)))
                 for request in requests]
 
-
-def passage(reading: AnalysedText, match: Matching) -> Passage:
-    """What the encoder is asked of a text: all mentions and all sentences, so that both metrics ask for the same."""
-    places = {place for found in mentions(reading, match).values() for place in found}
-    return Passage(reading.words, tuple(sorted(places)), reading.sentences)
+    def encoded(
+        self, requests: Sequence[Request], run: Runtime, match: Matching = "reference"
+    ) -> Iterator[tuple[Excerpt, AnalysedText, Passage, FloatArray]]:
+        """Every text with the vectors of all its mentions, then of all its sentences: both metrics ask for the same."""
+        read, passages = self.readings(requests, run, self.words), []
+        for text in read.values():
+            places = {place for found in mentions(text, match).values() for place in found}
+            passages.append(Passage(text.words, tuple(sorted(places)), text.sentences))
+        rows = run.map(self.encoder(run), passages)
+        for (view, text), passage, vectors in zip(read.items(), passages, rows, strict=True):
+            yield view, text, passage, vectors.astype(np.float64)
 
 
 # ---------------------------------------------------------------- DS-Focus
@@ -96,26 +104,20 @@ def focus_distance(
     hyp: FocusVectors, ref: FocusVectors, *, squared: bool = True, no_overlap: str = "zero"
 ) -> FloatArray:
     """(precision, recall): summed distance of shared foci over the number of foci in hyp and in ref (section 3.1)."""
+
+    def lengths(rows: FloatArray) -> FloatArray:
+        square = (rows**2).sum(axis=1)
+        return np.asarray(square if squared else np.sqrt(square))
+
     at = {name: row for row, name in enumerate(ref.names)}
     shared = [(row, at[name]) for row, name in enumerate(hyp.names) if name in at]
-    if not shared:
-        return np.array([_unshared(hyp, squared, no_overlap), _unshared(ref, squared, no_overlap)])
-    rows = np.array(shared)  # (shared, 2)
-    total = _lengths(hyp.sums[rows[:, 0]] - ref.sums[rows[:, 1]], squared).sum()
-    return np.array([total / len(hyp.names), total / len(ref.names)])
-
-
-def _unshared(text: FocusVectors, squared: bool, rule: str) -> float:
-    if rule == "nan":
-        return float("nan")
-    if rule == "zero" or not text.names:
-        return 0.0
-    return float(_lengths(2 * text.sums, squared).mean())  # each focus against its own opposite
-
-
-def _lengths(rows: FloatArray, squared: bool) -> FloatArray:
-    square = (rows**2).sum(axis=1)
-    return np.asarray(square if squared else np.sqrt(square))
+    if shared:
+        rows = np.array(shared)  # (shared, 2)
+        total = lengths(hyp.sums[rows[:, 0]] - ref.sums[rows[:, 1]]).sum()
+        return np.array([total / len(hyp.names), total / len(ref.names)])
+    if no_overlap == "max":  # each focus against its own opposite
+        return np.array([lengths(2 * text.sums).mean() if text.names else 0.0 for text in (hyp, ref)])
+    return np.full(2, np.nan if no_overlap == "nan" else 0.0)
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,13 @@ class DsFocus(EncodedMetric):
             object.__setattr__(self, "range", (float("-inf"), 0.0))
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        read = self.readings(requests, run, self.words)
-        foci = self._encoded(read, run)
+        merged = self.foci(run)
+        foci: dict[Excerpt, FocusVectors] = {}
+        for view, text, passage, vectors in self.encoded(requests, run, self.focus_match):
+            found = merged(mentions(text, self.focus_match))
+            kept = {focus: places for focus, places in found.items() if len(places) >= self.min_mentions}
+            known = {place: row for place, row in zip(passage.wanted, vectors) if not np.isnan(row[:1]).any()}
+            foci[view] = focus_vectors(kept, known)
         rows = np.full((len(requests), 3), np.nan)
         for at, request in enumerate(requests):
             pairs = [(foci[hyp], foci[ref]) for hyp, ref in request.pairs()]
@@ -162,24 +169,57 @@ class DsFocus(EncodedMetric):
         scores = np.concatenate([rows[:, chosen : chosen + 1], rows], axis=1)  # (n, outputs)
         return mean_stats(-scores if self.negate else scores)
 
-    def _encoded(self, read: Mapping[Excerpt, AnalysedText], run: Runtime) -> dict[Excerpt, FocusVectors]:
-        static = self.static(run)
-        passages = [passage(reading, self.focus_match) for reading in read.values()]
-        found: dict[Excerpt, FocusVectors] = {}
-        vectors = run.map(self.encoder(run), passages)
-        for (view, reading), asked, rows in zip(read.items(), passages, vectors, strict=True):
-            foci = foci_of(mentions(reading, self.focus_match), self.focus, self.threshold, static)
-            kept = {focus: places for focus, places in foci.items() if len(places) >= self.min_mentions}
-            found[view] = focus_vectors(kept, _known(asked.wanted, rows))
-        return found
-
-
-def _known(places: Sequence[int], rows: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> dict[int, FloatArray]:
-    """The vector of each place that was not cut away."""
-    return {place: row.astype(np.float64) for place, row in zip(places, rows) if not np.isnan(row[:1]).any()}
-
 
 # ---------------------------------------------------------------- DS-Sent
+
+
+def refine(sentences: FloatArray, foci: Grid, weighting: Weighting = "u") -> FloatArray:
+    """(n, hidden) rows of (A + I)·S at unit length (equation 3); without foci A is 0."""
+    out = np.array(sentences, dtype=np.float64)
+    if foci:
+        for rows, block in grids.adjacency_blocks(foci, len(out), weighting):
+            out[rows] += block @ np.asarray(sentences, dtype=np.float64)
+    return np.asarray(out / (np.linalg.norm(out, axis=1, keepdims=True) + _TINY))
+
+
+def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tuple[float, str]:
+    """Similarity of two texts' refined rows, and a reason where it is undefined or a matter of convention.
+
+    ``stats`` is the paper's comparison; ``greedy`` and ``optimal`` are the two that its Table 4 names (BERTScore- and
+    MoverScore-like), with definitions of ours.
+    """
+    if not len(hyp) or not len(ref):
+        if len(hyp) == len(ref):
+            return float("nan"), "neither text has a word"
+        return 0.0, "one of the two texts has no word"
+    if match == "greedy":
+        return _greedy(hyp, ref), ""
+    if match == "optimal":
+        if len(hyp) * len(ref) > _LARGEST_PLAN:
+            return float("nan"), f"{len(hyp)} × {len(ref)} sentences are too many for match=optimal"
+        square = 2.0 - 2.0 * (hyp @ ref.T)  # (n, m) squared distances of unit rows
+        return 1.0 - earth_movers_distance(np.sqrt(np.where(square < 1e-12, 0.0, square))), ""
+    if len(ref) == 1:  # as in the published code: nothing to summarise, so the mean cosine with each sentence
+        return float((hyp @ ref[0]).mean()), ""
+    one, other = graph_vector(hyp), graph_vector(ref)
+    return float(one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), _TINY)), ""
+
+
+def graph_vector(rows: FloatArray) -> FloatArray:
+    """(4·hidden,) minimum, mean, maximum and sum over the sentences."""
+    return np.concatenate([rows.min(axis=0), rows.mean(axis=0), rows.max(axis=0), rows.sum(axis=0)])
+
+
+def _greedy(hyp: FloatArray, ref: FloatArray) -> float:
+    best_ref = np.full(len(ref), -np.inf)
+    total = 0.0
+    step = max(1, 4_000_000 // len(ref))
+    for start in range(0, len(hyp), step):  # in blocks, so that long documents need no n × m memory
+        cosine = hyp[start : start + step] @ ref.T  # (step, ref)
+        total += float(cosine.max(axis=1).sum())
+        best_ref = np.maximum(best_ref, cosine.max(axis=0))
+    precision, recall = total / len(hyp), float(best_ref.mean())
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -197,29 +237,23 @@ class DsSent(EncodedMetric):
     one_sentence_refs: Literal["once", "twice"] = "once"  # twice: the published code appends their score two times
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        read = self.readings(requests, run, self.words)
-        static = self.static(run)
-        passages = [passage(reading, "reference") for reading in read.values()]
-        rows = {
-            view: self._rows(reading, vectors[len(asked.wanted) :].astype(np.float64), static)
-            for (view, reading), asked, vectors in zip(read.items(), passages, run.map(self.encoder(run), passages))
-        }
+        merged = self.foci(run)
+        rows: dict[Excerpt, FloatArray] = {}
+        for view, text, passage, found in self.encoded(requests, run):
+            vectors = found[len(passage.wanted) :]  # (sentences, hidden)
+            kept = int((~np.isnan(vectors).any(axis=1)).sum())  # only the end of a text is ever cut
+            foci = {focus: tuple(i for i in places if i < kept) for focus, places in merged(grid(text)).items()}
+            rows[view] = refine(vectors[:kept], foci if self.use_graph else {}, self.weighting)
         scores = np.full(len(requests), np.nan)
         for at, request in enumerate(requests):
-            found: list[float] = []
+            each: list[float] = []
             for hyp, ref in request.pairs():
                 score, reason = similarity(rows[hyp], rows[ref], self.match)
                 twice = self.one_sentence_refs == "twice" and len(rows[ref]) == 1
-                found += [score, score] if twice else [score]
+                each += [score, score] if twice else [score]
                 if reason:
                     run.detail(at, reason=reason)
                     run.warn(reason, at)
-            known = [score for score in found if not np.isnan(score)]
+            known = [score for score in each if not np.isnan(score)]
             scores[at] = np.mean(known) if known else np.nan
         return mean_stats(scores)
-
-    def _rows(self, reading: AnalysedText, vectors: FloatArray, static: StaticVectors | None) -> FloatArray:
-        kept = int((~np.isnan(vectors).any(axis=1)).sum())  # only the end of a text is ever cut
-        foci = foci_of(grid(reading), self.focus, self.threshold, static)
-        here = {focus: tuple(i for i in places if i < kept) for focus, places in foci.items()}
-        return refine(vectors[:kept], here if self.use_graph else {}, self.weighting)

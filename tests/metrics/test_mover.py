@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from wholetext.metrics.discoscore.sentence_graph import similarity
-from wholetext.metrics.transport import earth_movers_distance
+from wholetext.metrics.discoscore import similarity
+from wholetext.metrics.mover import earth_movers_distance
 
 
 def test_by_hand() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.metrics.cohesion.grids import by_focus, grid, mentions
-from wholetext.metrics.cohesion.readings import read
+from wholetext.metrics.cohesion.grids import by_focus, grid, mentions, read
 from wholetext.taggers.analysis import Analysis, Token
 
 

@@ -1,1 +1,0 @@
-"""DiscoScore (Zhao et al. 2023): ds-focus and ds-sent."""
