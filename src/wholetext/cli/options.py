@@ -10,6 +10,7 @@ import typer
 
 from wholetext.cli.terminal import printable
 from wholetext.errors import InputError
+from wholetext.io.formats import BUILTIN, names
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
@@ -26,9 +27,9 @@ Langs = Annotated[str | None, typer.Option("-l", "--langs", help="Language pair,
 TestSet = Annotated[
     str | None, typer.Option("--test-set", help="sacreBLEU test set to take source and references from.")
 ]
-Reader = Annotated[
-    str | None, typer.Option("--reader", help="Input format (default: detected): lines, jsonl, tsv, xml, evalset.")
-]
+# looking for plug-ins takes time, so they are named only where help is asked for
+_FORMATS = ", ".join(names() if {"-h", "--help"} & {*sys.argv} else BUILTIN)
+Reader = Annotated[str | None, typer.Option("--reader", help=f"Input format (default: detected): {_FORMATS}.")]
 Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
 RefNames = Annotated[
     list[str] | None, typer.Option("--ref", help="Restrict to these references, by name (repeatable).")

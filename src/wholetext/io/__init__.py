@@ -1,8 +1,21 @@
 """Reading and writing corpora, outputs and scores: one format per file; ``read`` recognises which one it is."""
 
-from wholetext.io.assembly import Loaded
-from wholetext.io.detect import FORMATS, read
-from wholetext.io.files import LineFiles
-from wholetext.io.formats.lines import from_texts
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["FORMATS", "LineFiles", "Loaded", "from_texts", "read"]
+from wholetext.io.formats import BUILTIN
+
+if TYPE_CHECKING:
+    from wholetext.io.assembly import Loaded as Loaded
+    from wholetext.io.detect import read as read
+    from wholetext.io.formats.lines import LineFiles as LineFiles
+    from wholetext.io.formats.lines import from_texts as from_texts
+
+FORMATS = tuple(BUILTIN)
+_WHERE = {"Loaded": "assembly", "read": "detect", "LineFiles": "formats.lines", "from_texts": "formats.lines"}
+
+
+def __getattr__(name: str) -> object:  # the names of the formats are part of the help, which must not import numpy
+    if name not in _WHERE:
+        raise AttributeError(f"module 'wholetext.io' has no attribute {name!r}")
+    return getattr(import_module(f"wholetext.io.{_WHERE[name]}"), name)

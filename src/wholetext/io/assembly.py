@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
-from wholetext.io.segments import alike, comparable
 from wholetext.languages import pair_of
 from wholetext.types import Corpus, Output
 
@@ -60,39 +61,50 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
     """Check the parts against one another and put each output's documents in the order of the corpus."""
     outputs = tuple(outputs)
     place = where or corpus.id
-    notes = [*warnings, *_check_documents(corpus, place)]
-    seen: set[str] = set()
-    _distinct("document ids", (doc.id for doc in corpus.docs), place)
-    _distinct("system names", (output.system for output in outputs), place)
-    _distinct("reference names", dict.fromkeys(name for doc in corpus.docs for name in doc.refs), place)
-    ordered = []
+    bare = all(doc.src is None and not doc.refs for doc in corpus.docs)  # outputs alone
+    notes = [*warnings, *_check_documents(corpus, place, bare)]
+    names = {"document ids": [doc.id for doc in corpus.docs], "system names": [output.system for output in outputs],
+             "reference names": [name for doc in corpus.docs for name in doc.refs]}
+    for what, all_names in names.items():
+        known: dict[str, str] = {}
+        for name in dict.fromkeys(all_names):
+            other = known.setdefault(comparable(name), name)
+            if other != name:
+                raise alike(what, other, name, place)
+    ordered: dict[str, Output] = {}
     for output in outputs:
-        if output.system in seen:
+        if output.system in ordered:
             raise InputError(f"two outputs are named {output.system!r}", where=place,
                              next="give each system its own name (a system is named after its file)")
-        seen.add(output.system)
         notes += _check_output(corpus, output, place)
-        ordered.append(replace(output, docs={doc.id: output.docs[doc.id] for doc in corpus.docs}))
-    if outputs and all(doc.src is None and not doc.refs for doc in corpus.docs):
+        ordered[output.system] = replace(output, docs={doc.id: output.docs[doc.id] for doc in corpus.docs})
+    if outputs and bare:
         notes.append("there is neither a source nor a reference: only metrics of the output alone make sense")
-        sizes = {doc: len(segments) for doc, segments in ordered[0].docs.items()}
+        sizes = {doc: len(segments) for doc, segments in outputs[0].docs.items()}
         corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
-    return Loaded(corpus, tuple(ordered), tuple(dict.fromkeys(notes)))
+    return Loaded(corpus, tuple(ordered.values()), tuple(dict.fromkeys(notes)))
 
 
-def _distinct(what: str, names: Iterable[str], where: str) -> None:
-    known: dict[str, str] = {}
-    for name in names:
-        other = known.setdefault(comparable(name), name)
-        if other != name:
-            raise alike(what, other, name, where)
+def comparable(name: str) -> str:
+    """A name without what cannot be seen: kinds and number of blanks, invisible characters, the Unicode form."""
+    if name.isascii() and name.isprintable() and "  " not in name:
+        return name.strip()
+    seen = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", name)
+            if unicodedata.category(char) != "Cf" and (char.isspace() or char.isprintable()))
+    return " ".join("".join(seen).split())
 
 
-def _check_documents(corpus: Corpus, where: str) -> list[str]:
+def alike(what: str, one: str, other: str, where: str) -> InputError:
+    """Two names that look the same and are not: a slip, which would otherwise make a new document or system."""
+    return InputError(f"the {what} {one!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
+                      where=where, next="write both in the same way")
+
+
+def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
+    """Errors; and notes on what only some documents have, which is therefore not used for the whole corpus."""
     if not corpus.docs:
         raise InputError("there is no text here", where=where, next="check that this is the file you meant")
     seen: set[str] = set()
-    bare = all(doc.src is None and not doc.refs for doc in corpus.docs)  # outputs alone
     for doc in corpus.docs:
         if doc.id in seen:
             raise InputError(f"document id {doc.id!r} is used twice", where=where, next="give each document its own id")
@@ -103,53 +115,44 @@ def _check_documents(corpus: Corpus, where: str) -> list[str]:
         for name, segments in doc.refs.items():
             if len(segments) != len(doc):
                 side = "source" if doc.src is not None else f"reference {next(iter(doc.refs))!r}"
-                raise AlignmentError(f"document {doc.id!r} has {_segments(len(doc))} in the {side} "
+                size = f"{len(doc)} segment{'' if len(doc) == 1 else 's'}"
+                raise AlignmentError(f"document {doc.id!r} has {size} in the {side} "
                                      f"but {len(segments)} in reference {name!r}", where=where,
                                      next="references need the same segments as the source: align or join them first")
-    return _partial(corpus)
-
-
-def _partial(corpus: Corpus) -> list[str]:
-    """What only some documents have, and which is therefore not used for the whole corpus."""
-    total, notes = len(corpus.docs), []
-    counts: dict[str, int] = {}
-    for doc in corpus.docs:
-        for name in doc.refs:
-            counts[name] = counts.get(name, 0) + 1
-    for name, count in counts.items():
-        if count < total:
-            notes.append(f"reference {name!r} is there for {count} of {total} documents only and is not used")
-    sources = sum(doc.src is not None for doc in corpus.docs)
+    total, sources = len(corpus.docs), sum(doc.src is not None for doc in corpus.docs)
+    counts = Counter(name for doc in corpus.docs for name in doc.refs)
+    notes = [f"reference {name!r} is there for {count} of {total} documents only and is not used"
+             for name, count in counts.items() if count < total]
     if 0 < sources < total:
         notes.append(f"{total - sources} of {total} documents have no source, so none is used")
     return notes
 
 
 def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
-    known = {doc.id for doc in corpus.docs}
-    unknown = [doc for doc in output.docs if doc not in known]
+    ids = {doc.id: len(doc) for doc in corpus.docs}
+    unknown = [doc for doc in output.docs if doc not in ids]
     if unknown:
-        hint = did_you_mean(unknown[0], [doc.id for doc in corpus.docs][:2000])
         raise AlignmentError(f"the output of {output.system!r} has a document {unknown[0]!r} "
-                             f"that the corpus does not have{_more(len(unknown))}", where=where,
-                             next=hint or "check that the output belongs to this corpus")
-    missing = [doc.id for doc in corpus.docs if doc.id not in output.docs]
+                             f"that the corpus does not have{_more(unknown)}", where=where,
+                             next=did_you_mean(unknown[0], list(ids)[:2000])
+                             or "check that the output belongs to this corpus")
+    missing = [doc for doc in ids if doc not in output.docs]
     if missing:
-        raise AlignmentError(f"the output of {output.system!r} lacks document {missing[0]!r}" + _more(len(missing)),
+        raise AlignmentError(f"the output of {output.system!r} lacks document {missing[0]!r}{_more(missing)}",
                              where=where, next="add the documents, or leave this system out")
-    other: list[tuple[str, int, int]] = []
-    for doc in corpus.docs:
-        segments = output.docs[doc.id]
-        if not segments:
-            raise InputError(f"document {doc.id!r} is empty in the output of {output.system!r}", where=where,
-                             next="write one empty segment where the system produced nothing")
-        if len(segments) != len(doc) and len(doc):
-            other.append((doc.id, len(segments), len(doc)))
+    empty = next((doc for doc in ids if not output.docs[doc]), None)
+    if empty is not None:
+        raise InputError(f"document {empty!r} is empty in the output of {output.system!r}", where=where,
+                         next="write one empty segment where the system produced nothing")
+    other = [doc for doc, size in ids.items() if size and len(output.docs[doc]) != size]
     if not other:
         return []
-    first, has, wants = other[0]
-    return [f"the output of {output.system!r} has another number of segments than the corpus in "
-            f"{len(other)} of {len(corpus.docs)} documents (first: {first!r}, {has} instead of {wants})"]
+    return [f"the output of {output.system!r} has another number of segments than the corpus in {len(other)} of "
+            f"{len(ids)} documents (first: {other[0]!r}, {len(output.docs[other[0]])} instead of {ids[other[0]]})"]
+
+
+def _more(names: list[str]) -> str:
+    return f" (and {len(names) - 1} more)" if len(names) > 1 else ""
 
 
 def _known(kind: str, name: str, known: list[str], where: str) -> str:
@@ -158,11 +161,3 @@ def _known(kind: str, name: str, known: list[str], where: str) -> str:
     listed = ", ".join(known[:12]) or "none"
     raise InputError(f"there is no {kind} {name!r}", where=where,
                      next=did_you_mean(name, known) or f"there are: {listed}{' …' if len(known) > 12 else ''}")
-
-
-def _segments(count: int) -> str:
-    return f"{count} segment" + ("" if count == 1 else "s")
-
-
-def _more(count: int) -> str:
-    return f" (and {count - 1} more)" if count > 1 else ""

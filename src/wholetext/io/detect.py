@@ -6,15 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.errors import AlignmentError, InputError
+from wholetext.io import formats
 from wholetext.io.assembly import Langs, Loaded, assemble
-from wholetext.io.files import LineFiles, named
-from wholetext.io.formats import evalset, jsonl, lines, sacrebleu_sets, tsv, wmt_xml
-from wholetext.io.text import FilePath, TextFile, is_folder, opened, shown, stem
+from wholetext.io.formats import lines
+from wholetext.io.formats.lines import LineFiles, named
+from wholetext.io.text import FilePath, opened, shown, stem
 from wholetext.types import Output
-
-FORMATS = ("lines", "tsv", "jsonl", "xml", "evalset", "sacrebleu")
-_FILES = {"tsv": tsv.read, "jsonl": jsonl.read, "xml": wmt_xml.read}
 
 
 def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = None,
@@ -26,9 +24,8 @@ def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = No
     language pair (``"de-en"``); ``systems`` and ``refs`` choose by name. Without ``systems``, an output that only
     repeats a chosen reference (EvalSets have such) is left out, with a warning.
     """
-    if format is not None and format not in FORMATS:
-        raise InputError(f"there is no format {format!r}",
-                         next=did_you_mean(format, list(FORMATS)) or f"formats are {', '.join(FORMATS)}")
+    if format is not None:
+        formats.find(format)
     if isinstance(source, (str, os.PathLike)):
         files = LineFiles(corpus=source)
     elif isinstance(source, LineFiles):
@@ -44,37 +41,12 @@ def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = No
         if files.src is not None or files.refs or files.docs is not None:
             raise InputError("source, references and document ids are given twice: apart, and in the corpus",
                              where=shown(files.corpus), next="give one of them; only outputs can be added to a corpus")
-        loaded = _corpus(files.corpus, langs, format)
+        with opened(files.corpus) as file:
+            loaded = formats.read(format or formats.recognise(file), file, langs)
         for name, path in named(files.hyps).items():
             loaded = _with_outputs(loaded, name, path)
     loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
-
-
-def recognise(file: TextFile) -> str:
-    """The format of a file, from its first bytes."""
-    head = file.head().decode("utf-8", errors="replace").lstrip()
-    if head.startswith("<"):
-        return "xml"
-    if head.startswith("{"):
-        return "jsonl"
-    if head.startswith("version https://git-lfs"):
-        raise InputError("this is a Git LFS pointer, not the file itself", where=file.name, next="git lfs pull")
-    return "tsv" if tsv.looks_like(head.split("\n", 1)[0]) else "lines"
-
-
-def _corpus(source: FilePath, langs: Langs, format: str | None) -> Loaded:
-    name = os.fspath(source)
-    if format == "sacrebleu" or (format is None and name.startswith(sacrebleu_sets.PREFIX)):
-        return sacrebleu_sets.read(name.removeprefix(sacrebleu_sets.PREFIX), langs)
-    if format == "evalset" or (format is None and is_folder(name)):
-        return evalset.read(source, langs)
-    with opened(source) as file:
-        kind = format or recognise(file)
-        if kind in _FILES:
-            return _FILES[kind](file, langs)
-    raise InputError("this looks like plain lines of text, which do not say what they are", where=shown(source),
-                     next="give source, outputs and references apart (-s, -t, -r), or force the format (--reader)")
 
 
 def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
@@ -84,16 +56,17 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
     """
     outputs: list[Output] = []
     with opened(path) as file:
-        kind = recognise(file)
-        if kind in _FILES:
-            more = _FILES[kind](file, loaded.corpus.langs if all(loaded.corpus.langs) else None)
+        file.head()  # a folder or a test set is not an output
+        kind = formats.recognise(file)
+        if kind == "lines":
+            outputs.append(_parallel(loaded, list(file.lines()), shown(path), name))
+        else:
+            more = formats.read(kind, file, loaded.corpus.langs if all(loaded.corpus.langs) else None)
             known = {doc.id for doc in loaded.corpus.docs}
             for output in more.outputs:
                 docs = {doc: text for doc, text in output.docs.items() if doc in known or doc not in loaded.others}
                 system = name if output.system == stem(path) else output.system
                 outputs.append(replace(output, system=system, docs=docs))
-        else:
-            outputs.append(_parallel(loaded, list(file.lines()), shown(path), name))
     if not outputs:
         raise InputError("there is no output of a system in this file", where=shown(path),
                          next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)")

@@ -1,20 +1,33 @@
-"""Texts side by side, one entry per segment, and their cutting into documents where the document id changes."""
+"""Texts side by side, one entry per segment, and how they become documents: where the document id changes."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io.text import at
-from wholetext.types import Document, Output
+from wholetext.io.assembly import Langs, Loaded, alike, assemble, comparable, pair
+from wholetext.io.text import at, stem
+from wholetext.types import Corpus, Document, Output
+
+Segments = tuple[str, ...]
+Key = tuple[str, str]  # what a column is (doc, src, ref, hyp, system, meta), and of which reference, system or fact
+# What a field may be called, by what it is. `target` is the reference in WMT24++ and EvalSet files.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "doc": ("doc", "doc_id", "docid", "document", "document_id"),
+    "src": ("src", "source"),
+    "ref": ("ref", "reference", "target"),
+    "hyp": ("hyp", "hypothesis", "mt", "translation"),
+    "system": ("system",),
+    "meta": ("domain", "origlang", "collection_id"),
+}
 
 
 @dataclass(frozen=True)
 class Column:
-    """One text with an entry per segment: the source (no name), a reference or an output, and the file it is from."""
+    """One text with an entry per segment: the source, a reference or an output, its name, and the file it is from."""
 
+    kind: str  # src, ref, hyp
     name: str
     texts: Sequence[str]
     where: str
@@ -30,52 +43,34 @@ class DocumentRun:
     meta: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class TextColumns:
-    """Parallel texts of one corpus."""
-
-    src: Column | None = None
-    refs: tuple[Column, ...] = ()
-    hyps: tuple[Column, ...] = ()
-
-    def __post_init__(self) -> None:
-        for kind, columns in (("references", self.refs), ("systems", self.hyps)):
-            first: dict[str, Column] = {}
-            for column in columns:
-                if column.name in first:
-                    raise InputError(f"two {kind} are named {column.name!r}", where=column.where,
-                                     next="give each system and reference its own name")
-                first[column.name] = column
-
-    def all(self) -> tuple[Column, ...]:
-        """Every text, the source first."""
-        return (*((self.src,) if self.src else ()), *self.refs, *self.hyps)
-
-    def length(self) -> int:
-        """The common number of segments; an AlignmentError names the two files that differ."""
-        first, *others = self.all()
-        for other in others:
-            if len(other.texts) != len(first.texts):
-                raise AlignmentError(
-                    f"this has {len(other.texts)} lines, but {first.where} has {len(first.texts)}",
-                    where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
-                    next="the files must be parallel, line by line; for outputs with other sentence breaks put "
-                         "blank lines between the documents of every file, or give JSONL")
-        return len(first.texts)
-
-    def documents(self, runs: Sequence[DocumentRun]) -> tuple[Document, ...]:
-        src = _cut(self.src, runs) if self.src else [None] * len(runs)
-        refs = {column.name: _cut(column, runs) for column in self.refs}
-        return tuple(Document(run.doc, src[i], {name: texts[i] for name, texts in refs.items()}, run.meta)
-                     for i, run in enumerate(runs))
-
-    def outputs(self, runs: Sequence[DocumentRun]) -> tuple[Output, ...]:
-        ids = [run.doc for run in runs]
-        return tuple(Output(column.name, dict(zip(ids, _cut(column, runs)))) for column in self.hyps)
+def length(columns: Sequence[Column]) -> int:
+    """The common number of segments; an AlignmentError names the two files that differ."""
+    first, *others = columns
+    for other in others:
+        if len(other.texts) != len(first.texts):
+            raise AlignmentError(
+                f"this has {len(other.texts)} lines, but {first.where} has {len(first.texts)}",
+                where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
+                next="the files must be parallel, line by line; for outputs with other sentence breaks put "
+                     "blank lines between the documents of every file, or give JSONL")
+    return len(first.texts)
 
 
-def _cut(column: Column, runs: Sequence[DocumentRun]) -> list[tuple[str, ...]]:
-    return [tuple(column.texts[run.start : run.stop]) for run in runs]
+def load(
+    columns: Sequence[Column], runs: Sequence[DocumentRun], corpus: str, langs: Langs, notes: Sequence[str],
+    where: str, parts: Sequence[Sequence[Segments]] = (),
+) -> Loaded:
+    """Cut the columns into documents; ``parts`` are the documents of each column where these are cut already."""
+    parts = parts or [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]
+    texts: dict[str, dict[str, Sequence[Segments]]] = {"src": {}, "ref": {}, "hyp": {}}
+    for column, part in zip(columns, parts):
+        texts[column.kind][column.name] = part
+    src = texts["src"].get("")
+    docs = tuple(Document(run.doc, src[i] if src else None, {name: part[i] for name, part in texts["ref"].items()},
+                          run.meta) for i, run in enumerate(runs))
+    ids = [run.doc for run in runs]
+    outputs = [Output(name, dict(zip(ids, part))) for name, part in texts["hyp"].items()]
+    return assemble(Corpus(corpus, pair(langs), docs), outputs, notes, where)
 
 
 def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
@@ -86,22 +81,25 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
     ``lines`` are the lines of the ids where these are not 1, 2, 3 …; with ``domains`` an id may be ``DOMAIN<tab>ID``.
     """
     starts: list[tuple[str, int, dict[str, str]]] = []
-    taken, again, known = Taken(), [], dict[str, str]()
+    last, again, known = dict[str, int](), list[str](), dict[str, str]()  # last: the number of a name's newest copy
     previous, count = None, 0
     for count, entry in enumerate(ids, 1):
         if entry == previous:
             continue
-        previous, line = entry, lines[count - 1] if lines else count
-        doc, meta = _with_domain(entry, at(where, line)) if domains else (entry, {})
+        previous, place = entry, at(where, lines[count - 1] if lines else count)
+        doc, meta = _with_domain(entry, place) if domains else (entry, {})
         if not doc.strip():
-            raise InputError("there is no document id here", where=at(where, line),
-                             next="write one document id per segment")
+            raise InputError("there is no document id here", where=place, next="write one document id per segment")
         other = known.setdefault(comparable(doc), doc)
         if other != doc:
-            raise alike("document ids", other, doc, at(where, line))
-        name = taken.add(doc)
+            raise alike("document ids", other, doc, place)
+        name = doc
+        while name in last:
+            last[doc] += 1
+            name = f"{doc}#{last[doc]}"
+        last[name] = 1
         if name != doc:
-            again.append(f"{at(where, line)}: document id {doc!r} comes back after another document "
+            again.append(f"{place}: document id {doc!r} comes back after another document "
                          f"and is taken as a new document {name!r}")
         starts.append((name, count - 1, meta))
     stops = [start for _, start, _ in starts[1:]] + [count]
@@ -117,31 +115,55 @@ def _with_domain(entry: str, where: str) -> tuple[str, dict[str, str]]:
     return doc.strip(), {"domain": domain.strip()} if domain.strip() else {}
 
 
-def comparable(name: str) -> str:
-    """A name without what cannot be seen: kinds and number of blanks, invisible characters, the Unicode form."""
-    if name.isascii() and name.isprintable() and "  " not in name:
-        return name.strip()
-    seen = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", name)
-            if unicodedata.category(char) != "Cf" and (char.isspace() or char.isprintable()))
-    return " ".join("".join(seen).split())
+@dataclass(frozen=True)
+class RecordTable:
+    """Segments by column (rows of a TSV, lines of a JSONL), all columns equally long, and the line each is from."""
 
+    where: str
+    lines: Sequence[int]
+    columns: Mapping[Key, list[str]]
 
-def alike(what: str, one: str, other: str, where: str) -> InputError:
-    """Two names that look the same and are not: a slip, which would otherwise make a new document or system."""
-    return InputError(f"the {what} {one!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
-                      where=where, next="write both in the same way")
+    def loaded(self, corpus: str, langs: Langs, notes: Sequence[str]) -> Loaded:
+        """The corpus and outputs these segments make up."""
+        table, notes = self._folded() if ("system", "") in self.columns else self, list(notes)
+        if ("doc", "") in table.columns:
+            runs, more = runs_of(table.columns["doc", ""], self.where, lines=table.lines)
+            notes += more
+        else:
+            runs = [DocumentRun("doc1", 0, len(table.lines))]
+            notes.append(f"no document ids are given: all {len(table.lines)} segments are taken as one document")
+        metas = {name: values for (kind, name), values in table.columns.items() if kind == "meta"}
+        runs = [replace(run, meta={name: values[run.start] for name, values in metas.items() if values[run.start]})
+                for run in runs]
+        columns = [Column(kind, name or (stem(self.where) if kind == "hyp" else ""), texts, self.where)
+                   for (kind, name), texts in table.columns.items() if kind in ("src", "ref", "hyp")]
+        return load(columns, runs, corpus or stem(self.where), langs, notes, self.where)
 
+    def _folded(self) -> RecordTable:
+        """One column per system, where the records of several systems stand one under another.
 
-class Taken:
-    """Names in use; ``add`` gives the name itself or ``name#2``, ``name#3`` … where it is taken."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, int] = {}
-
-    def add(self, name: str) -> str:
-        fresh = name
-        while fresh in self._last:
-            self._last[name] += 1
-            fresh = f"{name}#{self._last[name]}"
-        self._last[fresh] = 1
-        return fresh
+        Every system must have the same segments in the same order: the same document ids, sources and references.
+        """
+        rows: dict[str, list[int]] = {}
+        systems = self.columns["system", ""]
+        for i, system in enumerate(systems):
+            if not system.strip():
+                raise InputError("there is no system name here", where=at(self.where, self.lines[i]))
+            rows.setdefault(system, []).append(i)
+        (name, lead), *others = rows.items()
+        words = {"doc": "document id", "src": "source", "ref": "reference {!r}"}
+        shared = {key: texts for key, texts in self.columns.items() if key[0] not in ("system", "hyp")}
+        for other, mine in others:
+            if len(mine) != len(lead):
+                raise AlignmentError(f"system {name!r} has {len(lead)} segments but {other!r} has {len(mine)}",
+                                     where=self.where, next="every system needs the same segments in the same order")
+            for (kind, ref), texts in shared.items():
+                for a, b in zip(lead, mine):
+                    if kind != "meta" and texts[a] != texts[b]:
+                        raise AlignmentError(
+                            f"the {words[kind].format(ref)} of system {other!r} here is not that of {name!r} "
+                            f"in line {self.lines[a]}", where=at(self.where, self.lines[b]),
+                            next="every system needs the same segments in the same order")
+        hyps = {("hyp", system): [self.columns["hyp", ""][i] for i in mine] for system, mine in rows.items()}
+        return RecordTable(self.where, [self.lines[i] for i in lead],
+                           {key: [texts[i] for i in lead] for key, texts in shared.items()} | hyps)

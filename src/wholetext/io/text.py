@@ -9,9 +9,10 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, TextIO, cast
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.files.storage import writing
@@ -25,17 +26,32 @@ _PIPE = 1 << 29  # bytes of standard input or a pipe, which are kept in memory
 
 
 class TextFile:
-    """An opened file that can be looked at (``head``) and then read once, as bytes or as lines."""
+    """A file (``-``: standard input) that can be looked at with ``head`` and then read once, as bytes or as lines.
 
-    def __init__(self, name: str, raw: BinaryIO) -> None:
-        self.name = name
-        self._raw = raw
+    It is opened when it is first looked at, so it can also stand for a folder or for something else that has a name.
+    """
 
-    def head(self) -> bytes:
-        """The first bytes (up to 64 KiB), without using them up."""
+    def __init__(self, path: FilePath) -> None:
+        self.path, self.name = os.fspath(path), shown(path)
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    @cached_property
+    def _raw(self) -> io.BufferedReader:
+        with _reading(self.name, self.path):
+            raw = _plain(self.path)
+            zipped = raw.peek(2)[:2] == b"\x1f\x8b"
+        return io.BufferedReader(_Unzipped(raw, self.name), _BUFFER) if zipped else raw
+
+    def close(self) -> None:
+        if "_raw" in self.__dict__:
+            self._raw.close()
+
+    def head(self) -> str:
+        """The first characters (of 64 KiB) without the blanks before them; they are not used up."""
         with _reading(self.name):
-            peeked = cast("io.BufferedReader", self._raw).peek(_BUFFER)
-        return peeked[3:] if peeked.startswith(_BOM) else peeked
+            return self._raw.peek(_BUFFER).removeprefix(_BOM).decode("utf-8", errors="replace").lstrip()
 
     def chunks(self) -> Iterator[bytes]:
         """All bytes, in large pieces."""
@@ -47,30 +63,60 @@ class TextFile:
         r"""Lines without their end: ``\n``, ``\r\n``, or ``\r`` if the file has no ``\n``; never U+2028 or U+0085."""
         with _reading(self.name):
             for number, raw in enumerate(_ends(self._raw), 1):
-                if number == 1 and raw.startswith(_BOM):
-                    raw = raw[3:]
-                if raw[-1:] == b"\n":
-                    raw = raw[:-1]
-                if raw[-1:] == b"\r":
-                    raw = raw[:-1]
+                raw = raw.removesuffix(b"\n").removesuffix(b"\r")
                 try:
-                    text = raw.decode("utf-8")
+                    text = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
                 except UnicodeDecodeError as error:
-                    raise _not_utf8(at(self.name, number), raw, error) from None
+                    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                        raise InputError("expected UTF-8, got UTF-16", where=at(self.name, number),
+                                         next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN") from None
+                    byte = error.object[error.start]
+                    raise InputError(f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
+                                     where=at(self.name, number), next="convert it: iconv -f WINDOWS-1252 -t UTF-8 "
+                                     "FILE > CLEAN (or from what it was written in)") from None
                 if "\0" in text:
                     raise InputError("there is a NUL character in this line", where=at(self.name, number),
                                      next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters")
                 yield text
 
 
-def _ends(raw: BinaryIO) -> Iterator[bytes]:
-    r"""Lines with their ends; a file whose only line breaks are ``\r`` (old Macintosh) is cut at those."""
-    first = raw.readline()
-    if not first.endswith(b"\n") and b"\r" in first[:-1]:  # so this is the whole file
-        yield from first.removesuffix(b"\r").split(b"\r")
-    elif first:
-        yield first
-        yield from raw
+class _Unzipped(io.RawIOBase):
+    """What a gzip file expands to, up to a bound: a small file can be made to expand to terabytes."""
+
+    def __init__(self, packed: io.BufferedReader, name: str) -> None:
+        self._packed, self._name, self._count = packed, name, 0
+        self._file = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        many = self._file.readinto(buffer)
+        self._count += many
+        if self._count > max(_UNZIPPED, _RATIO * self._packed.tell()):
+            raise InputError(f"the gzip file expands to more than {_RATIO} times its size", where=self._name,
+                             next="is this the file you meant? if so, give it uncompressed: gunzip FILE")
+        return many
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
+@contextmanager
+def opened(path: FilePath) -> Iterator[TextFile]:
+    """A file to read, closed at the end; gzip or plain by its first bytes."""
+    file = TextFile(path)
+    try:
+        yield file
+    finally:
+        file.close()
+
+
+def read_lines(path: FilePath) -> list[str]:
+    """All lines of a file."""
+    with opened(path) as file:
+        return list(file.lines())
 
 
 def at(name: str, line: int) -> str:
@@ -96,44 +142,6 @@ def stem(path: FilePath) -> str:
     name = name.removesuffix(".gz")
     front, dot, extension = name.rpartition(".")
     return front if dot and front and extension.isalpha() and len(extension) <= 5 else name
-
-
-@contextmanager
-def opened(path: FilePath) -> Iterator[TextFile]:
-    """Open a file (``-`` is standard input), gzip or plain by its first bytes."""
-    name = shown(path)
-    with _reading(name, path):
-        raw = _plain(path)
-    with raw:
-        with _reading(name):
-            zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-        unzipped = io.BufferedReader(_Unzipped(raw, name), _BUFFER) if zipped else raw
-        yield TextFile(name, cast(BinaryIO, unzipped))
-
-
-class _Unzipped(io.RawIOBase):
-    """What a gzip file expands to, up to a bound: a small file can be made to expand to terabytes."""
-
-    def __init__(self, packed: io.BufferedReader, name: str) -> None:
-        self._packed, self._name, self._count = packed, name, 0
-        self._file = gzip.GzipFile(fileobj=packed)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        many = self._file.readinto(buffer)
-        self._count += many
-        if self._count > max(_UNZIPPED, _RATIO * self._packed.tell()):
-            raise InputError(f"the gzip file expands to more than {_RATIO} times its size", where=self._name,
-                             next="is this the file you meant? if so, give it uncompressed: gunzip FILE")
-        return many
-
-
-def read_lines(path: FilePath) -> list[str]:
-    """All lines of a file."""
-    with opened(path) as file:
-        return list(file.lines())
 
 
 def clean(text: str, where: str) -> str:
@@ -166,44 +174,44 @@ def write_lines(path: FilePath, lines: Iterable[str]) -> None:
 def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
     """Write a text file as a whole: the old file stays until the new one is complete. ``.gz`` is compressed."""
     with writing(path, InputError) as raw:
-        if Path(path).suffix == ".gz":
-            with gzip.open(raw, "wt", encoding="utf-8", newline="\n") as out:
-                write(cast(TextIO, out))
-        else:
-            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as out:
-                write(out)
+        packed = gzip.GzipFile(fileobj=raw, mode="wb") if Path(path).suffix == ".gz" else raw
+        with packed, io.TextIOWrapper(cast(io.BufferedWriter, packed), encoding="utf-8", newline="\n") as out:
+            write(out)
 
 
-def _plain(path: FilePath) -> io.BufferedReader:
+def _ends(raw: io.BufferedReader) -> Iterator[bytes]:
+    r"""Lines with their ends; a file whose only line breaks are ``\r`` (old Macintosh) is cut at those."""
+    first = raw.readline()
+    if not first.endswith(b"\n") and b"\r" in first[:-1]:  # so this is the whole file
+        yield from first.removesuffix(b"\r").split(b"\r")
+    elif first:
+        yield first
+        yield from raw
+
+
+def _plain(path: str) -> io.BufferedReader:
     """The file's bytes; what can be read only once (stdin, pipes) is taken into memory so that it can be looked at."""
     if path == "-":
-        return _buffered(_some(sys.stdin.buffer, "standard input"))
-    raw = cast("io.BufferedReader", open(path, "rb", buffering=_BUFFER))  # noqa: PTH123, SIM115 - the caller closes it
-    if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
-        return raw
-    with raw:
-        return _buffered(_some(raw, os.fspath(path)))
-
-
-def _some(raw: BinaryIO, name: str) -> bytes:
-    data = raw.read(_PIPE + 1)
+        source: Any = nullcontext(sys.stdin.buffer)
+    else:
+        source = open(path, "rb", buffering=_BUFFER)  # noqa: PTH123, SIM115 - the caller closes it
+        if stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+            return cast(io.BufferedReader, source)
+    with source as raw:
+        data = raw.read(_PIPE + 1)
     if len(data) > _PIPE:
-        raise InputError(f"this is not a file, and more than {_PIPE >> 20} MB come from it", where=name,
+        raise InputError(f"this is not a file, and more than {_PIPE >> 20} MB come from it", where=shown(path),
                          next="write it to a file first")
-    return data
-
-
-def _buffered(data: bytes) -> io.BufferedReader:
-    return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)), _BUFFER)
+    return io.BufferedReader(cast(io.RawIOBase, io.BytesIO(data)), _BUFFER)
 
 
 @contextmanager
-def _reading(name: str, path: FilePath | None = None) -> Iterator[None]:
+def _reading(name: str, path: str = "") -> Iterator[None]:
     """Turn what the operating system and gzip say into an InputError."""
     try:
         yield
     except FileNotFoundError:
-        raise InputError("no such file", where=name, next=_neighbours(path)) from None
+        raise InputError("no such file", where=name, next=_neighbours(Path(path))) from None
     except IsADirectoryError:
         raise InputError("expected a file, got a folder", where=name,
                          next="name a file in it; only an EvalSet folder is read as a whole") from None
@@ -216,20 +224,9 @@ def _reading(name: str, path: FilePath | None = None) -> Iterator[None]:
         raise InputError(f"cannot read this file: {error}", where=repr(name)) from None
 
 
-def _neighbours(path: FilePath | None) -> str:
-    folder = Path(path or "").parent
+def _neighbours(path: Path) -> str:
     try:
-        names = [entry.name for entry in folder.iterdir()][:1000]
+        names = [entry.name.lower() for entry in path.parent.iterdir()][:1000]
     except OSError:
-        return f"there is no folder {folder}"
-    lowered = {name.lower(): name for name in names}
-    hint = did_you_mean(Path(path or "").name, list(lowered))
-    return hint or "check the path"
-
-
-def _not_utf8(where: str, raw: bytes, error: UnicodeDecodeError) -> InputError:
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return InputError("expected UTF-8, got UTF-16", where=where,
-                          next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN")
-    return InputError(f"byte {error.start + 1} of this line (0x{raw[error.start]:02x}) is not UTF-8", where=where,
-                      next="convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > CLEAN (or from what it was written in)")
+        return f"there is no folder {path.parent}"
+    return did_you_mean(path.name, names) or "check the path"

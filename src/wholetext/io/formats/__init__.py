@@ -1,1 +1,87 @@
-"""File formats, one per file."""
+"""The formats: one module each, and one line in ``BUILTIN``. A package of your own adds one by an entry point.
+
+A format is a module (or any object) with the functions of ``Format``. The entry point group is ``wholetext.formats``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from wholetext import plugins
+from wholetext.errors import InputError, PluginError, WholetextError, did_you_mean
+
+if TYPE_CHECKING:
+    from wholetext.io.assembly import Langs, Loaded
+    from wholetext.io.text import TextFile
+
+# In the order in which they are tried, after plug-ins: `lines` takes what nothing else recognises.
+BUILTIN = {
+    "sacrebleu": "wholetext.io.formats.sacrebleu_sets",
+    "evalset": "wholetext.io.formats.evalset",
+    "xml": "wholetext.io.formats.wmt_xml",
+    "jsonl": "wholetext.io.formats.jsonl",
+    "tsv": "wholetext.io.formats.tsv",
+    "lines": "wholetext.io.formats.lines",
+}
+
+
+class Format(Protocol):
+    """What a format provides; those that can also be written have ``write(path, loaded)``."""
+
+    def recognise(self, file: TextFile) -> bool:
+        """Whether a file (or folder, or name) is of this format; look at ``file.head()`` or ``file.path``."""
+
+    def read(self, file: TextFile, langs: Langs = None) -> Loaded:
+        """The corpus and outputs in it, through ``assemble``, which makes the checks that all formats share."""
+
+
+def names() -> list[str]:
+    """Every format: plug-ins, then the built-in ones, in the order in which they are tried."""
+    return [*(name for name in plugins.load(plugins.FORMATS) if name not in BUILTIN), *BUILTIN]
+
+
+def find(name: str) -> Format:
+    """The format of this name."""
+    if name in BUILTIN:
+        return cast(Format, import_module(BUILTIN[name]))
+    added = plugins.load(plugins.FORMATS, BUILTIN)
+    if name not in added:
+        known = [*BUILTIN, *added]
+        raise InputError(f"there is no format {name!r}",
+                         next=did_you_mean(name, known) or f"formats are {', '.join(known)}")
+    found = added[name]()
+    if not all(callable(getattr(found, part, None)) for part in ("recognise", "read")):
+        raise PluginError(f"{name!r} of {plugins.origin(plugins.FORMATS, name)} is not a format",
+                          next="a format is a module or object with the functions recognise and read")
+    return cast(Format, found)
+
+
+def recognise(file: TextFile) -> str:
+    """The name of a file's format, from its first bytes."""
+    return next(name for name in names() if _call(name, "recognise", file))
+
+
+def read(name: str, file: TextFile, langs: Langs = None) -> Loaded:
+    """Read a file as one of the format ``name``."""
+    from wholetext.io.assembly import Loaded
+
+    loaded = _call(name, "read", file, langs)
+    if not isinstance(loaded, Loaded):
+        raise _failed(name, f"read gives {type(loaded).__name__}, not Loaded")
+    return loaded
+
+
+def _call(name: str, part: str, *args: object) -> object:
+    found = find(name)
+    try:
+        return getattr(found, part)(*args)
+    except Exception as fault:
+        if name in BUILTIN or isinstance(fault, WholetextError):
+            raise
+        raise _failed(name, f"{part} raises {type(fault).__name__}: {fault}") from fault
+
+
+def _failed(name: str, what: str) -> PluginError:
+    return PluginError(f"the format {name!r} of {plugins.origin(plugins.FORMATS, name)} failed: {what}",
+                       next="update or uninstall that package; --reader FORMAT tries one format only")

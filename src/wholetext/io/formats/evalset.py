@@ -10,10 +10,9 @@ from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.files.parsing import read_json
-from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.segments import Column, DocumentRun, TextColumns, runs_of
-from wholetext.io.text import FilePath, at, clean, is_folder, opened, write_lines
-from wholetext.types import Corpus
+from wholetext.io.assembly import Langs, Loaded, pair
+from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
+from wholetext.io.text import FilePath, TextFile, at, clean, is_folder, opened, write_lines
 
 MISSING = "[No translation supplied]"
 _PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
@@ -21,9 +20,9 @@ _CODE = re.compile(r"[A-Za-z0-9]+([_.@-][A-Za-z0-9]+)*")
 _ENDS = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")
 
 
-def is_evalset(folder: FilePath) -> bool:
-    """Whether a folder has the parts of an EvalSet."""
-    return any(is_folder(Path(folder) / part) for part in _PARTS)
+def recognise(file: TextFile) -> bool:
+    """Every folder is taken for an EvalSet, so that ``read`` can say what it lacks."""
+    return is_folder(file)
 
 
 def pairs(folder: FilePath) -> tuple[str, ...]:
@@ -59,55 +58,48 @@ def read(folder: FilePath, langs: Langs = None) -> Loaded:
     """
     root = _root(folder)
     name = language_pair(root, langs)
-    source = _find(root / "sources" / name)
+    source = _listed(root / "sources", name).get("")
     if source is None:
         raise InputError(f"this EvalSet has no texts for {name}: there is no sources/{name}.txt", where=str(root),
                          next="its scores can be read without them (wholetext meta)")
     notes: list[str] = []
-    columns = TextColumns(
-        _column("", source, "source", notes),
-        tuple(_column(ref, path, "target", notes) for ref, path in _listed(root / "references", f"{name}.").items()),
-        tuple(_column(system, path, "hypothesis", notes)
-              for system, path in _listed(root / "system-outputs" / name, "").items()))
-    length = columns.length()
+    refs, hyps = _listed(root / "references", f"{name}."), _listed(root / "system-outputs" / name, "")
+    columns = [_column("src", "", source, notes), *(_column("ref", ref, path, notes) for ref, path in refs.items()),
+               *(_column("hyp", system, path, notes) for system, path in hyps.items())]
+    lines = length(columns)
     runs, more = _documents(root, name)
-    if runs[-1].stop != length:
-        raise AlignmentError(f"documents/{name}.docs has {runs[-1].stop} lines but {source.name} has {length}",
+    if runs[-1].stop != lines:
+        raise AlignmentError(f"documents/{name}.docs has {runs[-1].stop} lines but {source.name} has {lines}",
                              where=str(root), next="the files of an EvalSet have one line per segment")
-    corpus = Corpus(root.name, pair(name), columns.documents(runs))
-    return assemble(corpus, columns.outputs(runs), [*more, *notes], str(root))
+    return load(columns, runs, root.name, name, [*more, *notes], str(root))
 
 
 def write(folder: FilePath, loaded: Loaded) -> None:
     """The same folder from a corpus and outputs; every text needs the segments of the corpus."""
-    corpus, root = loaded.corpus, Path(folder)
-    name = _pair_name(corpus.langs, root)
-    for output in loaded.outputs:
-        for doc in corpus.docs:
-            if len(output.docs[doc.id]) != len(doc):
-                raise AlignmentError(f"document {doc.id!r} has other segments in the output of {output.system!r}",
-                                     where=str(root), next="align it first, or write JSONL")
-    ids = [_two_names(doc.meta.get("domain") or "all", doc.id, root) for doc in corpus.docs for _ in range(len(doc))]
-    if corpus.has_source:
-        write_lines(root / "sources" / f"{name}.txt", (text for doc in corpus.docs for text in doc.src or ()))
-    write_lines(root / "documents" / f"{name}.docs", ids)
-    for ref in corpus.references:
-        write_lines(root / "references" / f"{name}.{_file_name(ref)}.txt",
-                    (text for doc in corpus.docs for text in doc.refs[ref]))
-    for output in loaded.outputs:
-        write_lines(root / "system-outputs" / name / f"{_file_name(output.system)}.txt",
-                    (text for doc in corpus.docs for text in output.docs[doc.id]))
-
-
-def _pair_name(langs: tuple[str, str], root: Path) -> str:
-    if not all(langs):
+    corpus, root, docs = loaded.corpus, Path(folder), loaded.corpus.docs
+    name = "-".join(corpus.langs)
+    if not all(corpus.langs):
         raise InputError("an EvalSet is written for a language pair, and this corpus has none", where=str(root),
                          next="give the languages, e.g. -l de-en")
-    for code in langs:
+    for code in corpus.langs:
         if not _CODE.fullmatch(code):  # a code is part of the names of files, so it must not lead to another folder
             raise InputError(f"{code!r} is not the code of a language", where=str(root),
                              next="give codes such as de, en_US")
-    return "-".join(langs)
+    for output in loaded.outputs:
+        for doc in docs:
+            if len(output.docs[doc.id]) != len(doc):
+                raise AlignmentError(f"document {doc.id!r} has other segments in the output of {output.system!r}",
+                                     where=str(root), next="align it first, or write JSONL")
+    ids = [_two_names(doc.meta.get("domain") or "all", doc.id, root) for doc in docs for _ in range(len(doc))]
+    if corpus.has_source:
+        write_lines(root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ()))
+    write_lines(root / "documents" / f"{name}.docs", ids)
+    for ref in corpus.references:
+        write_lines(root / "references" / f"{name}.{_file_name(ref)}.txt",
+                    (text for doc in docs for text in doc.refs[ref]))
+    for output in loaded.outputs:
+        write_lines(root / "system-outputs" / name / f"{_file_name(output.system)}.txt",
+                    (text for doc in docs for text in output.docs[doc.id]))
 
 
 def language_pair(folder: FilePath, langs: Langs) -> str:
@@ -129,7 +121,7 @@ def _root(folder: FilePath) -> Path:
     root = Path(folder)
     if not is_folder(root):
         raise InputError("there is no such folder", where=str(root), next="check the path")
-    if not is_evalset(root):
+    if not any(is_folder(root / part) for part in _PARTS):
         raise InputError("this folder is not an EvalSet", where=str(root), next=f"it should have {', '.join(_PARTS)}")
     return root
 
@@ -147,14 +139,11 @@ def entries(folder: Path) -> list[Path]:
 def _documents(root: Path, name: str) -> tuple[list[DocumentRun], list[str]]:
     with opened(root / "documents" / f"{name}.docs") as file:
         # the two columns are parted by a tab or by a space
-        runs, notes = runs_of((_two_columns(line) for line in file.lines()), file.name, domains=True)
+        ids = (line if "\t" in line else "\t".join(line.split(None, 1)) for line in file.lines())
+        runs, notes = runs_of(ids, file.name, domains=True)
     if not runs:
         raise InputError("this file names no documents", where=file.name, next="write DOMAIN<tab>DOCUMENT per segment")
     return runs, notes
-
-
-def _two_columns(line: str) -> str:
-    return line if "\t" in line else "\t".join(line.split(None, 1))
 
 
 def _listed(folder: Path, prefix: str) -> dict[str, Path]:
@@ -171,14 +160,11 @@ def _listed(folder: Path, prefix: str) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def _find(path: Path) -> Path | None:
-    return _listed(path.parent, f"{path.name}").get("")
-
-
-def _column(name: str, path: Path, key: str, notes: list[str]) -> Column:
-    """The lines of a text; ``key`` is its field in a JSONL file."""
+def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
+    """The lines of a text."""
     with opened(path) as file:
         if ".jsonl" in path.suffixes:
+            key = {"src": "source", "ref": "target", "hyp": "hypothesis"}[kind]
             lines = [_field(line, key, at(file.name, number)) for number, line in enumerate(file.lines(), 1)]
         else:
             lines = [line.rstrip() for line in file.lines()]
@@ -188,7 +174,7 @@ def _column(name: str, path: Path, key: str, notes: list[str]) -> Column:
     if missing:
         notes.append(f"{path.name}: {len(missing)} segments have no translation and are taken as empty text "
                      f"(first: line {missing[0] + 1})")
-    return Column(name, lines, str(path))
+    return Column(kind, name, lines, str(path))
 
 
 def _field(line: str, key: str, where: str) -> str:

@@ -7,34 +7,30 @@ from typing import Any
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
-from wholetext.io import records
+from wholetext.io.segments import FIELDS, Key
 from wholetext.io.text import at, clean
 
 Text = str | tuple[str, ...]  # one segment, or all segments of a document
 _WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document in one string, "\n\n" between its segments
 _ROLES: dict[str, str] = {
-    **dict.fromkeys(records.DOC, "doc"), **dict.fromkeys((*records.SRC, "src_text"), "src"),
-    **dict.fromkeys(records.REF, "ref"), **dict.fromkeys(records.HYP, "hyp"), **dict.fromkeys(records.SYSTEM, "system"),
-    **{name: name for name in (*records.META, "refs", "meta", "src_lang", "tgt_lang")}, "outputs": "outputs",
-    "tgt_text": "outputs", "lp": "langs", "langs": "langs", "corpus": "corpus", "dataset_id": "corpus"}
+    **{name: role for role, names in FIELDS.items() for name in names}, "src_text": "src",
+    **{name: name for name in (*FIELDS["meta"], "refs", "meta", "outputs", "src_lang", "tgt_lang", "langs", "corpus")},
+    "tgt_text": "outputs", "lp": "langs", "dataset_id": "corpus"}
 _APART = (("ref", "refs"), ("hyp", "outputs"), ("system", "outputs"))  # what does not go together in one line
 
 
 @dataclass(slots=True)
 class Record:
-    """What one line says. ``outputs[""]`` is an output whose system the line does not name."""
+    """What one line says. ``texts["hyp", ""]`` is an output whose system the line names apart, or not at all."""
 
     line: int
     doc: str = ""
-    src: Text | None = None
-    refs: dict[str, Text] = field(default_factory=dict)
-    outputs: dict[str, Text] = field(default_factory=dict)
     system: str = ""
+    texts: dict[Key, Text] = field(default_factory=dict)
     meta: dict[str, str] = field(default_factory=dict)
     langs: tuple[str, str] = ("", "")
     corpus: str = ""
     whole: bool = False  # the line is a document; otherwise it is a segment
-    empty: bool = False  # no text at all: the line that names the corpus and its languages
 
 
 class Parser:
@@ -48,7 +44,10 @@ class Parser:
     def parse(self, line: str, number: int) -> Record:
         """Read one line; the record says nothing twice and its texts are either all segments or all documents."""
         where = at(self.name, number)
-        given = _object(line, where)
+        given = read_json(line, where=where, next="write one JSON object per line, each key once")
+        if not isinstance(given, dict):
+            raise InputError(f"expected a JSON object on each line, got {_kind(given)}", where=where,
+                             next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list")
         if None in given.values():  # null says nothing
             given = {key: value for key, value in given.items() if value is not None}
         keys = tuple(given)
@@ -60,29 +59,26 @@ class Parser:
         facts: dict[str, Any] = {}
         for role, key in roles.items():
             value = given[key]
-            if role == "src":
-                record.src = texts.one(value)
-            elif role == "doc":
-                record.doc = texts.name(value, "document id")
-            elif role == "ref":
-                record.refs = {"ref": texts.one(value)}
-            elif role == "hyp":
-                record.outputs = {"": texts.one(value)}
-            elif role == "refs":
-                record.refs = texts.named(value, "ref")
-            elif role == "outputs":
-                record.outputs = texts.named(value, "hyp")
-            elif role == "system":
-                record.system = texts.name(value, "system")
-            else:
-                facts[role] = value
-        if record.system:
-            if not record.outputs:
-                raise InputError(f"this line names a system ({record.system!r}) but has no hyp", where=where)
-            record.outputs = {record.system: record.outputs[""]}
+            match role:
+                case "src" | "hyp":
+                    record.texts[role, ""] = texts.one(value)
+                case "ref":
+                    record.texts["ref", "ref"] = texts.one(value)
+                case "refs":
+                    record.texts |= texts.named(value, "ref")
+                case "outputs":
+                    record.texts |= texts.named(value, "hyp")
+                case "doc":
+                    record.doc = texts.name(value, "document id")
+                case "system":
+                    record.system = texts.name(value, "system")
+                case _:
+                    facts[role] = value
+        if record.system and ("hyp", "") not in record.texts:
+            raise InputError(f"this line names a system ({record.system!r}) but has no hyp", where=where)
         if facts:
             _facts(record, facts, texts)
-        record.empty, record.whole = texts.kind is None, texts.kind is tuple
+        record.whole = texts.kind is tuple
         return record
 
     def _shape(self, keys: tuple[str, ...], where: str) -> dict[str, str]:
@@ -131,7 +127,7 @@ class _Texts:
             return tuple(clean(segment, self.where) if self.check else segment for segment in value)
         raise InputError(f"a text is a string or a list of strings, not {_kind(value)}", where=self.where)
 
-    def named(self, value: Any, name: str) -> dict[str, Text]:
+    def named(self, value: Any, kind: str) -> dict[Key, Text]:
         """Several texts: an object name → text, or a list, whose texts are numbered."""
         if isinstance(value, dict):
             if "" in value:
@@ -139,9 +135,9 @@ class _Texts:
             if self.check:
                 for key in value:
                     clean(key, self.where)
-            return {key: self.one(text) for key, text in value.items() if text is not None}
+            return {(kind, name): self.one(text) for name, text in value.items() if text is not None}
         if isinstance(value, list):
-            return {f"{name}{i}": self.one(text) for i, text in enumerate(value)}
+            return {(kind, f"{kind}{i}"): self.one(text) for i, text in enumerate(value)}
         raise InputError(f"refs and outputs are objects of names and texts, not {_kind(value)}", where=self.where)
 
     def name(self, value: Any, what: str) -> str:
@@ -155,27 +151,20 @@ class _Texts:
 def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
     """Everything but the texts."""
     record.corpus = texts.name(given.get("corpus", ""), "corpus")
-    if "langs" in given:
-        langs = given["langs"].split("-", 1) if isinstance(given["langs"], str) else given["langs"]
-        if not isinstance(langs, list) or len(langs) != 2 or not all(isinstance(code, str) for code in langs):
-            raise InputError('languages are written "de-en" or ["de", "en"]', where=texts.where)
-        record.langs = (texts.name(langs[0], "language"), texts.name(langs[1], "language"))
+    langs = given.get("langs", ["", ""])
+    if isinstance(langs, str):
+        langs = langs.split("-", 1)
+    if not isinstance(langs, list) or len(langs) != 2 or not all(isinstance(code, str) for code in langs):
+        raise InputError('languages are written "de-en" or ["de", "en"]', where=texts.where)
     if "src_lang" in given and "tgt_lang" in given:
-        record.langs = (texts.name(given["src_lang"], "language"), texts.name(given["tgt_lang"], "language"))
+        langs = [given["src_lang"], given["tgt_lang"]]
+    record.langs = (texts.name(langs[0], "language"), texts.name(langs[1], "language"))
     meta = given.get("meta", {})
     if not isinstance(meta, dict):
         raise InputError("meta must be an object of names and texts", where=texts.where)
-    for key, value in (*meta.items(), *((key, given[key]) for key in records.META if key in given)):
+    for key, value in (*meta.items(), *((key, given[key]) for key in FIELDS["meta"] if key in given)):
         if isinstance(value, (str, int, float)):
             record.meta[key] = clean(str(value), texts.where)
-
-
-def _object(line: str, where: str) -> dict[str, Any]:
-    value = read_json(line, where=where, next="write one JSON object per line, each key once")
-    if isinstance(value, dict):
-        return value
-    raise InputError(f"expected a JSON object on each line, got {_kind(value)}", where=where,
-                     next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list")
 
 
 def _kind(value: Any) -> str:

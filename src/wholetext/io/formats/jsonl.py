@@ -12,14 +12,18 @@ from typing import TextIO
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.formats.json_record import Parser, Record, Text
-from wholetext.io.records import RecordTable
+from wholetext.io.formats.json_record import Parser, Record
+from wholetext.io.segments import Key, RecordTable, Segments
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Output
 
 REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` lined up its output
 _NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
+
+
+def recognise(file: TextFile) -> bool:
+    return file.head().startswith("{")
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
@@ -29,9 +33,9 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     corpus, parser = "", Parser(file.name)
     for record in _records(file, parser):
         corpus = corpus or record.corpus
-        if not chosen.wants(record) or (record.empty and record.line == 1):
+        if not chosen.wants(record) or (not record.texts and record.line == 1):
             continue
-        if record.empty:
+        if not record.texts:
             raise InputError("there is no text in this line", where=at(file.name, record.line),
                              next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)")
         if gathered is None:
@@ -41,8 +45,8 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     if gathered is None:
         raise InputError("there is no text here", where=file.name, next="check that this is the file you meant")
     notes = [f"keys not used: {', '.join(parser.unused)}"] if parser.unused else []
-    notes += chosen.notes(found)
-    return gathered.loaded(corpus or stem(file.name), found, notes, frozenset(chosen.others))
+    loaded = gathered.loaded(corpus or stem(file.name), found, notes + chosen.notes(found))
+    return replace(loaded, others=frozenset(chosen.others))
 
 
 def write(path: FilePath, loaded: Loaded) -> None:
@@ -89,7 +93,7 @@ class _Languages:
         self.lines: Counter[tuple[str, str]] = Counter()  # lines with text, by the pair they state
 
     def wants(self, record: Record) -> bool:
-        self.lines[record.langs] += not record.empty
+        self.lines[record.langs] += bool(record.texts)
         if record.langs == ("", ""):
             return True
         wanted = self.wanted is None or all(map(same_language, self.wanted, record.langs))
@@ -123,58 +127,42 @@ class _Segments:
 
     def __init__(self, where: str, first: Record) -> None:
         self.where, self.first, self.lines = where, first, list[int]()
-        self.table = RecordTable(where, self.lines)
-        self.table.refs.update((name, []) for name in first.refs)
-        self.table.hyps.update((name if not first.system else "", []) for name in first.outputs)
-        self.table.metas.update((key, []) for key in first.meta)
-        self.shape = _shape(first)
+        self.keys = _cells(first).keys()
+        self.columns: dict[Key, list[str]] = {key: [] for key in (*self.keys, *(("meta", name) for name in first.meta))}
 
     def add(self, record: Record) -> None:
-        if record.whole or _shape(record) != self.shape:
-            raise self._misfit(record)
-        self.lines.append(record.line)
-        table = self.table
-        if record.doc:
-            table.docs.append(record.doc)
-        if record.src is not None:
-            table.src.append(record.src)  # type: ignore[arg-type]  # not a whole document, so a string
-        for name, text in record.refs.items():
-            table.refs[name].append(text)  # type: ignore[arg-type]
-        if record.system:
-            table.systems.append(record.system)
-        for name, text in record.outputs.items():
-            table.hyps["" if record.system else name].append(text)  # type: ignore[arg-type]
-        for key, values in table.metas.items():
-            values.append(record.meta.get(key, ""))
-
-    def _misfit(self, record: Record) -> InputError:
         where = at(self.where, record.line)
         if record.whole:
-            return InputError("this line is a document, but the first line is a segment", where=where,
-                              next="write one document per line, or one segment per line")
-        mine, wanted = _says(record), _says(self.first)
-        lacks = [what for what in wanted if what not in mine]
-        what = f"has no {lacks[0]}" if lacks else f"has a {next(what for what in mine if what not in wanted)}"
-        return AlignmentError(f"this line {what}, unlike line {self.first.line}", where=where,
-                              next="every segment needs the same source, references and outputs")
+            raise InputError("this line is a document, but the first line is a segment", where=where,
+                             next="write one document per line, or one segment per line")
+        cells = _cells(record)
+        if cells.keys() != self.keys:
+            lacks = _words(self.keys - cells.keys())
+            what = f"has no {lacks[0]}" if lacks else f"has a {_words(cells.keys() - self.keys)[0]}"
+            raise AlignmentError(f"this line {what}, unlike line {self.first.line}", where=where,
+                                 next="every segment needs the same source, references and outputs")
+        self.lines.append(record.line)
+        for key, text in cells.items():
+            self.columns[key].append(text)
+        for name in self.first.meta:
+            self.columns["meta", name].append(record.meta.get(name, ""))
 
-    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str], others: frozenset[str]) -> Loaded:
-        if "" in self.table.hyps:
-            self.table.hyps[stem(self.where)] = self.table.hyps.pop("")
-        return replace(self.table.loaded(corpus, langs, notes), others=others)
-
-
-def _shape(record: Record) -> tuple[object, ...]:
-    """What a line has, in the quick form."""
-    outputs = () if record.system else record.outputs.keys()
-    return (bool(record.doc), record.src is None, record.refs.keys(), bool(record.system), outputs)
+    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
+        return RecordTable(self.where, self.lines, self.columns).loaded(corpus, langs, notes)
 
 
-def _says(record: Record) -> list[str]:
-    """What a line has, in words."""
-    facts = {"document id": record.doc, "source": record.src is not None, "system": record.system}
-    names = [what for what, there in facts.items() if there] + [f"reference {name!r}" for name in record.refs]
-    return names if record.system else names + [f"output of {name!r}" if name else "output" for name in record.outputs]
+def _cells(record: Record) -> dict[Key, str]:
+    """What a line that is a segment has."""
+    names = {("doc", ""): record.doc, ("system", ""): record.system}
+    return {key: name for key, name in names.items() if name} | record.texts  # type: ignore[return-value]
+
+
+def _words(keys: set[Key]) -> list[str]:
+    """What a line has or lacks, in words."""
+    words = {"doc": "document id", "src": "source", "system": "system", "ref": "reference {!r}",
+             "hyp": "output of {!r}"}
+    ordered = sorted(keys, key=lambda key: (list(words).index(key[0]), key[1]))
+    return ["output" if (kind, name) == ("hyp", "") else words[kind].format(name) for kind, name in ordered]
 
 
 class _Documents:
@@ -184,48 +172,38 @@ class _Documents:
         self.where = where
         self.docs: dict[str, Document] = {}
         self.lines: dict[str, int] = {}
-        self.outputs: dict[str, dict[str, tuple[str, ...]]] = {}
+        self.outputs: dict[str, dict[str, Segments]] = {}
 
     def add(self, record: Record) -> None:
         where = at(self.where, record.line)
-        doc = self._document(record, where)
+        if not record.whole:
+            raise InputError("this line is a segment, but the first line is a document", where=where,
+                             next="write one document per line, or one segment per line")
+        texts: dict[Key, Segments] = record.texts  # type: ignore[assignment]  # of a whole document
+        refs = {name: text for (kind, name), text in texts.items() if kind == "ref"}
+        doc = Document(record.doc or f"doc{len(self.docs) + 1}", texts.get(("src", "")), refs, record.meta)
         if doc.id not in self.docs:
             self.docs[doc.id], self.lines[doc.id] = doc, record.line
         elif not record.system:
             raise InputError(f"document {doc.id!r} was already in line {self.lines[doc.id]}", where=where,
                              next="give each document its own id; a line that is a segment has hyp, not hypothesis")
         elif (doc.src is not None and doc.src != self.docs[doc.id].src) or any(
-                self.docs[doc.id].refs.get(name) != text for name, text in doc.refs.items()):
+                self.docs[doc.id].refs.get(name) != text for name, text in refs.items()):
             raise AlignmentError(f"document {doc.id!r} has another source or reference in line {self.lines[doc.id]}",
                                  where=where, next="give each document its own id")
-        for system, text in record.outputs.items():
-            docs = self.outputs.setdefault(system or stem(self.where), {})
-            if doc.id in docs:
-                raise InputError(f"document {doc.id!r} was already given for system {system!r}", where=where)
-            docs[doc.id] = _document(text, where)
+        for (kind, name), text in texts.items():
+            if kind == "hyp":
+                system = name or record.system
+                docs = self.outputs.setdefault(system or stem(self.where), {})
+                if doc.id in docs:
+                    raise InputError(f"document {doc.id!r} was already given for system {system!r}", where=where)
+                docs[doc.id] = text
 
-    def _document(self, record: Record, where: str) -> Document:
-        name = record.doc or f"doc{len(self.docs) + 1}"
-        src = None if record.src is None else _document(record.src, where)
-        return Document(name, src, {ref: _document(text, where) for ref, text in record.refs.items()}, record.meta)
-
-    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str], others: frozenset[str]) -> Loaded:
-        outputs = [Output(system, docs, self._realigned(system)) for system, docs in self.outputs.items()]
-        names = {f"{REALIGNED}{system}" for system in self.outputs}
+    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
+        how = {system: f"{REALIGNED}{system}" for system in self.outputs}
+        outputs = [Output(system, docs, {doc.id: doc.meta[how[system]] for doc in self.docs.values()
+                                         if how[system] in doc.meta}) for system, docs in self.outputs.items()]
+        names = set(how.values())
         kept = [replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
                 if names & doc.meta.keys() else doc for doc in self.docs.values()]
-        done = assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)
-        return replace(done, others=others)
-
-
-    def _realigned(self, system: str) -> dict[str, str]:
-        """Document id → how `wholetext align` gave the output its segments."""
-        return {doc.id: doc.meta[f"{REALIGNED}{system}"] for doc in self.docs.values()
-                if f"{REALIGNED}{system}" in doc.meta}
-
-
-def _document(text: Text, where: str) -> tuple[str, ...]:
-    if isinstance(text, tuple):
-        return text
-    raise InputError("this line is a segment, but the first line is a document", where=where,
-                     next="write one document per line, or one segment per line")
+        return assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)

@@ -3,77 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.files import LineFiles, named
-from wholetext.io.segments import Column, DocumentRun, TextColumns, runs_of
-from wholetext.io.text import FilePath, at, clean, opened, shown, stem
-from wholetext.types import Corpus, Document, Output
+from wholetext.io.assembly import Langs, Loaded
+from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
+from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
+
+Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
 
 
-def read(files: LineFiles, langs: Langs = None) -> Loaded:
+@dataclass(frozen=True)
+class LineFiles:
+    """Parallel text files with one segment per line, or outputs (``hyps``) for a ``corpus`` that is somewhere else.
+
+    References and outputs are named after their files, or by (name, file). ``docs`` is a file with one document id per
+    line; without it ``breaks`` says what a blank line is: ``blank`` a break between documents, ``none`` an empty
+    segment, ``auto`` a break where all files agree on them. ``corpus`` is all that ``read`` takes as one source;
+    outputs for it may be plain lines, or JSONL, TSV or XML with its document ids.
+    """
+
+    src: FilePath | None = None
+    hyps: Named = ()
+    refs: Named = ()
+    docs: FilePath | None = None
+    breaks: Literal["auto", "blank", "none"] = "auto"
+    corpus: FilePath | None = None
+
+
+def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
+    """name → file; two of one name are an error, but ``numbered`` (``ref0``, ``ref1`` …) if only their files say so."""
+    if isinstance(files, Mapping):
+        return dict(files)
+    pairs = [entry if isinstance(entry, tuple) else (stem(entry), entry) for entry in files]
+    made: dict[str, FilePath] = {}
+    for name, path in pairs:
+        if not name.strip():
+            raise InputError("a system or reference needs a name", where=shown(path), next="write NAME=FILE, or FILE")
+        if name in made and numbered and not any(isinstance(entry, tuple) for entry in files):
+            return {f"{numbered}{i}": path for i, (_, path) in enumerate(pairs)}
+        if name in made:
+            raise InputError(f"two systems or references are named {name!r}: {shown(made[name])} and {shown(path)}",
+                             next="rename one: they are named after their files, or by NAME=FILE")
+        made[name] = path
+    return made
+
+
+def recognise(file: TextFile) -> bool:
+    """Every file has lines; a pointer of Git LFS in the place of a file is a mistake."""
+    if file.head().startswith("version https://git-lfs"):
+        raise InputError("this is a Git LFS pointer, not the file itself", where=file.name, next="git lfs pull")
+    return True
+
+
+def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     """Read parallel files. Only where blank lines part documents may an output have other segments than the source."""
+    if isinstance(files, TextFile):
+        files.head()  # an error where there is no such file
+        raise InputError("this looks like plain lines of text, which do not say what they are", where=files.name,
+                         next="give source, outputs and references apart (-s, -t, -r), or force the format (--reader)")
     refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
     paths = [files.src, files.docs, *refs.values(), *hyps.values()]
     if paths.count("-") > 1:
         raise InputError("standard input (-) can be read only once", next="give files for the others")
     notes: list[str] = []
-    columns = TextColumns(
-        _column("", files.src, notes) if files.src is not None else None,
-        tuple(_column(name, path, notes) for name, path in refs.items()),
-        tuple(_column(name, path, notes) for name, path in hyps.items()))
-    if not columns.all():
+    given = [("src", "", files.src)] if files.src is not None else []
+    given += [("ref", name, path) for name, path in refs.items()] + [("hyp", name, path) for name, path in hyps.items()]
+    columns = [_column(kind, name, path, notes) for kind, name, path in given]
+    if not columns:
         raise InputError("no texts were given", next="give outputs (-t) and a source (-s) or references (-r)")
     if files.docs is None:
         return _without_ids(columns, files.breaks, notes, langs)
     with opened(files.docs) as docs:
         runs, more = runs_of(docs.lines(), docs.name, domains=True)
-    _compare_docs(columns, runs, shown(files.docs))
-    return _loaded(columns, runs, [*notes, *more], langs)
+    return _with_ids(columns, runs, shown(files.docs), [*notes, *more], langs)
 
 
 def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Sequence[str] | None = None,
                refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] = (),
                docs: Sequence[str] | None = None, langs: Langs = None) -> Loaded:
     """The same from lists of strings: one system (named ``hyp``) or a mapping; one reference, several, or a mapping."""
-    columns = TextColumns(
-        _texts("", srcs, "srcs") if srcs is not None else None,
-        tuple(_texts(name, texts, f"refs[{name!r}]") for name, texts in _lists(refs, "ref").items()),
-        tuple(_texts(name, texts, f"hyps[{name!r}]") for name, texts in _lists(hyps, "hyp").items()))
-    if not columns.all():
+    columns = [_texts("src", "", srcs, "srcs")] if srcs is not None else []
+    for kind, given in (("ref", refs), ("hyp", hyps)):
+        columns += [_texts(kind, name, texts, f"{kind}s[{name!r}]") for name, texts in _lists(given, kind).items()]
+    if not columns:
         raise InputError("no texts were given", next="give hyps, and refs or srcs")
     if docs is None:
         return _without_ids(columns, "none", (), langs)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
-    _compare_docs(columns, runs, "docs")
-    return _loaded(columns, runs, notes, langs)
+    return _with_ids(columns, runs, "docs", notes, langs)
 
 
-# ---------------------------------------------------------------- documents
+def _with_ids(
+    columns: Sequence[Column], runs: Sequence[DocumentRun], where: str, notes: Sequence[str], langs: Langs
+) -> Loaded:
+    first, lines, ids = columns[0].where, length(columns), runs[-1].stop if runs else 0
+    if ids != lines:
+        raise AlignmentError(f"this has {ids} document ids, but {first} has {lines} lines",
+                             where=at(where, min(ids, lines) + 1), next="give one document id per line of text")
+    return load(columns, runs, stem(first), langs, notes, first)
 
 
-def _loaded(columns: TextColumns, runs: Sequence[DocumentRun], notes: Sequence[str], langs: Langs) -> Loaded:
-    where = columns.all()[0].where
-    return assemble(Corpus(stem(where), pair(langs), columns.documents(runs)), columns.outputs(runs), notes, where)
-
-
-def _compare_docs(columns: TextColumns, runs: Sequence[DocumentRun], where: str) -> None:
-    length, ids = columns.length(), runs[-1].stop if runs else 0
-    if ids != length:
-        first = columns.all()[0].where
-        raise AlignmentError(f"this has {ids} document ids, but {first} has {length} lines",
-                             where=at(where, min(ids, length) + 1), next="give one document id per line of text")
-
-
-def _without_ids(columns: TextColumns, breaks: str, notes: Sequence[str], langs: Langs) -> Loaded:
+def _without_ids(columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs) -> Loaded:
     if breaks not in ("auto", "blank", "none"):
         raise InputError(f"breaks is auto, blank or none, not {breaks!r}")
+    first, parts = columns[0].where, list[list[Segments]]()
     if breaks == "blank" or (breaks == "auto" and _breaks_coincide(columns)):
-        return _by_blank_lines(columns, notes, langs)
-    length = columns.length()
-    note = f"no document ids were given: all {length} segments are taken as one document (-d FILE names the documents)"
-    return _loaded(columns, [DocumentRun("doc1", 0, length)] if length else [], [*notes, note], langs)
+        parts = [_split(column) for column in columns]
+        for column, docs in zip(columns, parts):
+            if len(docs) != len(parts[0]):
+                raise AlignmentError(f"this has {len(docs)} documents (between blank lines), but {first} has "
+                                     f"{len(parts[0])}", where=column.where, next=_diverging(parts[0], docs))
+        runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
+        note = f"no document ids were given: blank lines are taken as breaks between {len(runs)} documents"
+    else:
+        lines = length(columns)
+        runs = [DocumentRun("doc1", 0, lines)] if lines else []
+        note = (f"no document ids were given: all {lines} segments are taken as one document "
+                "(-d FILE names the documents)")
+    return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
 
 
 def _blank_lines(texts: Sequence[str]) -> list[int]:
@@ -85,13 +134,13 @@ def _blank_lines(texts: Sequence[str]) -> list[int]:
     return blank
 
 
-def _breaks_coincide(columns: TextColumns) -> bool:
+def _breaks_coincide(columns: Sequence[Column]) -> bool:
     """Whether blank lines look like document breaks: in the same places of all files, where these are equally long.
 
     Where files differ in length they cannot be parallel lines, so any blank line in the first is taken for a break,
     and what does not fit is an error later on.
     """
-    first, *others = columns.all()
+    first, *others = columns
     places = _blank_lines(first.texts)
     if not places:
         return False
@@ -100,25 +149,7 @@ def _breaks_coincide(columns: TextColumns) -> bool:
     return all(_blank_lines(other.texts) == places for other in others)
 
 
-def _by_blank_lines(columns: TextColumns, notes: Sequence[str], langs: Langs) -> Loaded:
-    first = columns.all()[0]
-    parts = [_split(column) for column in columns.all()]
-    for column, docs in zip(columns.all(), parts):
-        if len(docs) != len(parts[0]):
-            raise AlignmentError(f"this has {len(docs)} documents (between blank lines), but {first.where} has "
-                                 f"{len(parts[0])}", where=column.where, next=_diverging(parts[0], docs))
-    ids = [f"doc{i}" for i in range(1, len(parts[0]) + 1)]
-    skip = 1 if columns.src else 0
-    refs = {column.name: docs for column, docs in zip(columns.refs, parts[skip:])}
-    hyps = {column.name: docs for column, docs in zip(columns.hyps, parts[skip + len(refs) :])}
-    corpus = tuple(Document(doc, parts[0][i] if columns.src else None, {name: texts[i] for name, texts in refs.items()})
-                   for i, doc in enumerate(ids))
-    note = f"no document ids were given: blank lines are taken as breaks between {len(ids)} documents"
-    return assemble(Corpus(stem(first.where), pair(langs), corpus),
-                    [Output(name, dict(zip(ids, texts))) for name, texts in hyps.items()], [*notes, note], first.where)
-
-
-def _split(column: Column) -> list[tuple[str, ...]]:
+def _split(column: Column) -> list[Segments]:
     cuts = [-1, *_blank_lines(column.texts)]
     end = len(column.texts)
     while end and not column.texts[end - 1].strip():
@@ -133,7 +164,7 @@ def _split(column: Column) -> list[tuple[str, ...]]:
     return docs
 
 
-def _diverging(wanted: Sequence[tuple[str, ...]], found: Sequence[tuple[str, ...]]) -> str:
+def _diverging(wanted: Sequence[Segments], found: Sequence[Segments]) -> str:
     """Where two files first differ in the length of a document: most often the place of the missing break."""
     for i, (a, b) in enumerate(zip(wanted, found), 1):
         if len(a) != len(b):
@@ -141,15 +172,12 @@ def _diverging(wanted: Sequence[tuple[str, ...]], found: Sequence[tuple[str, ...
     return "every file needs the same number of documents"
 
 
-# ---------------------------------------------------------------- texts
-
-
-def _column(name: str, path: FilePath, notes: list[str]) -> Column:
+def _column(kind: str, name: str, path: FilePath, notes: list[str]) -> Column:
     with opened(path) as file:
-        head = file.head().lstrip()
-        if head.startswith((b"<?xml", b"<dataset", b'{"')):
-            notes.append(f"{file.name} looks like {'XML' if head[:1] == b'<' else 'JSONL'}, but is read as plain lines")
-        return Column(name, list(file.lines()), file.name)
+        head = file.head()
+        if head.startswith(("<?xml", "<dataset", '{"')):
+            notes.append(f"{file.name} looks like {'XML' if head[0] == '<' else 'JSONL'}, but is read as plain lines")
+        return Column(kind, name, list(file.lines()), file.name)
 
 
 def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
@@ -162,11 +190,11 @@ def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
     return {name: texts} if len(texts) else {}
 
 
-def _texts(name: str, texts: Sequence[str], where: str) -> Column:
+def _texts(kind: str, name: str, texts: Sequence[str], where: str) -> Column:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(f"expected a list of strings, got {type(texts).__name__}", where=where)
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"expected a string, got {type(text).__name__}", where=f"{where}[{i}]")
         clean(text, f"{where}[{i}]")
-    return Column(name, texts, where)
+    return Column(kind, name, texts, where)

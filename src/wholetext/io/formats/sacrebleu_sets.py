@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from wholetext.errors import InputError, did_you_mean
-from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.segments import Column, DocumentRun, TextColumns, runs_of
-from wholetext.io.text import read_lines
-from wholetext.types import Corpus
+from wholetext.io.assembly import Langs, Loaded, pair
+from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
+from wholetext.io.text import FilePath, TextFile, read_lines
 
 PREFIX = "sacrebleu:"
 
@@ -20,10 +20,16 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(DATASETS))
 
 
-def read(name: str, langs: Langs) -> Loaded:
+def recognise(file: TextFile) -> bool:
+    """Whether this is ``sacrebleu:NAME``, which is not a file."""
+    return file.path.startswith(PREFIX)
+
+
+def read(source: FilePath, langs: Langs = None) -> Loaded:
     """Source, the references sacrebleu uses, and document ids where the set has them. There are no outputs in it."""
     from sacrebleu.dataset import DATASETS
 
+    name = os.fspath(source).removeprefix(PREFIX)
     if name not in DATASETS:
         raise InputError(f"sacrebleu has no test set {name!r}",
                          next=did_you_mean(name, list(DATASETS)) or "sacrebleu --list shows them all")
@@ -34,26 +40,22 @@ def read(name: str, langs: Langs) -> Loaded:
     if lp not in there:
         raise InputError(f"test set {name} has no language pair {lp}",
                          next=did_you_mean(lp, there) or f"it has {', '.join(there)}")
-    files = _files(name, lp)
-    columns = TextColumns(Column("", read_lines(files["src"]), files["src"]),
-                      tuple(Column(field.replace(":", ""), read_lines(path), path)
-                            for field, path in files.items() if field.startswith("ref")))
-    length, notes = columns.length(), list[str]()
+    files = _files(DATASETS[name], name, lp)
+    columns = [Column("src", "", read_lines(files["src"]), files["src"])]
+    columns += [Column("ref", field.replace(":", ""), read_lines(path), path)
+                for field, path in files.items() if field.startswith("ref")]
+    segments, notes = length(columns), list[str]()
     if "docid" in files:
         runs, notes = runs_of(read_lines(files["docid"]), files["docid"])
     else:
-        runs = [DocumentRun("doc1", 0, length)]
-        notes.append(f"test set {name} has no document ids: all {length} segments are taken as one document")
-    corpus = Corpus(name, pair(langs), columns.documents(runs))
-    return assemble(corpus, (), notes, f"{name} {lp}")
+        runs = [DocumentRun("doc1", 0, segments)]
+        notes.append(f"test set {name} has no document ids: all {segments} segments are taken as one document")
+    return load(columns, runs, name, langs, notes, f"{name} {lp}")
 
 
-def _files(name: str, lp: str) -> dict[str, str]:
+def _files(dataset: Any, name: str, lp: str) -> dict[str, str]:
     """field (src, ref:A, docid …) → file; of the references only those that sacrebleu scores against."""
-    from sacrebleu.dataset import DATASETS
-
     try:
-        dataset: Any = DATASETS[name]
         files = dict(zip(dataset.fieldnames(lp), map(str, dataset.get_files(lp))))
         refs = {str(path) for path in dataset.get_reference_files(lp)}
     except (Exception, SystemExit) as error:  # sacrebleu exits, asserts, or passes on what network and tarfile say

@@ -22,16 +22,17 @@ from wholetext.io.text import FilePath, TextFile, at, opened, write_lines
 from wholetext.types import FloatArray, Judgments, Level, Scores
 
 ScoreLevel = Literal["seg", "doc", "domain", "sys"]
+Names = tuple[tuple[str, ScoreLevel], ...]
 _LEVELS: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
 
 
-def human_names(folder: FilePath, langs: Langs = None) -> tuple[tuple[str, ScoreLevel], ...]:
+def human_names(folder: FilePath, langs: Langs = None) -> Names:
     """(name, level) of every file of human scores, e.g. ``("mqm", "seg")``."""
     name = evalset.language_pair(folder, langs)
     return _names(Path(folder) / "human-scores", f"{name}.")
 
 
-def metric_names(folder: FilePath, langs: Langs = None) -> tuple[tuple[str, ScoreLevel], ...]:
+def metric_names(folder: FilePath, langs: Langs = None) -> Names:
     """(label, level) of every file of metric scores, e.g. ``("BLEU-refA", "sys")``."""
     return _names(Path(folder) / "metric-scores" / evalset.language_pair(folder, langs), "")
 
@@ -46,8 +47,7 @@ def human_scores(folder: FilePath, langs: Langs, name: str, level: ScoreLevel) -
     """Human scores of every judged system, in the order of the file; NaN where a segment was not judged."""
     lp = evalset.language_pair(folder, langs)
     path = Path(folder) / "human-scores" / f"{lp}.{name}.{level}.score"
-    _must_be_there(path, f"{name}.{level}", [f"{n}.{lev}" for n, lev in human_names(folder, lp)])
-    return read_scores(path, name, level, items=_items(folder, lp, level), gaps=True)
+    return _scores(path, name, level, human_names(folder, lp), _items(folder, lp, level), gaps=True)
 
 
 def metric_scores(folder: FilePath, langs: Langs, label: str, level: ScoreLevel,
@@ -59,8 +59,7 @@ def metric_scores(folder: FilePath, langs: Langs, label: str, level: ScoreLevel,
     """
     lp = evalset.language_pair(folder, langs)
     path = Path(folder) / "metric-scores" / lp / f"{label}.{level}.score"
-    _must_be_there(path, f"{label}.{level}", [f"{n}.{lev}" for n, lev in metric_names(folder, lp)])
-    found = read_scores(path, label, level, items=_items(folder, lp, level), gaps=False)
+    found = _scores(path, label, level, metric_names(folder, lp), _items(folder, lp, level), gaps=False)
     outputs = evalset.systems(folder, lp)
     extra = [system for system in found.systems if system not in outputs]
     if outputs and extra:
@@ -88,7 +87,12 @@ def read_scores(path: FilePath, scheme: str, level: ScoreLevel, *, items: Sequen
     known = () if isinstance(items, int) else tuple(items)
     if level == "domain":
         known = known or tuple(domain for domain, _ in next(iter(rows.values())))
-        rows = {system: _by_domain(pairs, known, system, path) for system, pairs in rows.items()}
+        for system, pairs in rows.items():
+            scores = dict(pairs)
+            if len(scores) != len(pairs) or set(scores) != set(known):
+                raise AlignmentError(f"system {system!r} has scores for the domains {', '.join(scores)}, "
+                                     f"expected one each for {', '.join(known)}", where=os.fspath(path))
+            rows[system] = [(domain, scores[domain]) for domain in known]
     size = 1 if level == "sys" else items if isinstance(items, int) and items else len(known)
     size = size or len(next(iter(rows.values())))
     for system, pairs in rows.items():
@@ -131,12 +135,10 @@ def write_table(path: FilePath, systems: Sequence[str], values: Sequence[FloatAr
     return Path(path)
 
 
-# ---------------------------------------------------------------- inside a score file
-
-
 def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple[str, float]]]:
     """system → (domain or "", score) in the order of the file."""
     wanted = 3 if level == "domain" else 2
+    remedy = "a score is a finite number" + (", or None where nobody judged" if gaps else "")
     rows: dict[str, list[tuple[str, float]]] = {}
     for place, line in enumerate(file.lines(), 1):
         cells = line.split("\t") if "\t" in line else line.split()
@@ -145,35 +147,14 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
                 continue
             raise InputError(f"this line has {len(cells)} columns, expected {wanted}", where=at(file.name, place),
                              next="write SYSTEM<tab>SCORE" if wanted == 2 else "write DOMAIN<tab>SYSTEM<tab>SCORE")
-        system = cells[-2].strip()
-        pair = (cells[0] if wanted == 3 else "", _score(cells[-1].strip(), gaps, file.name, place))
-        if system in rows:
-            rows[system].append(pair)
-        else:
-            rows[system] = [pair]
+        text = cells[-1].strip()
+        score = math.nan if text == "None" and gaps else number(
+            text, what="a score", where=at(file.name, place), next=remedy)
+        rows.setdefault(cells[-2].strip(), []).append((cells[0] if wanted == 3 else "", score))
     return rows
 
 
-def _score(text: str, gaps: bool, name: str, line: int) -> float:
-    if text == "None" and gaps:
-        return math.nan
-    return number(text, what="a score", where=at(name, line),
-                  next="a score is a finite number" + (", or None where nobody judged" if gaps else ""))
-
-
-def _by_domain(pairs: Sequence[tuple[str, float]], known: Sequence[str], system: str,
-               path: FilePath) -> list[tuple[str, float]]:
-    scores = dict(pairs)
-    if len(scores) != len(pairs) or set(scores) != set(known):
-        raise AlignmentError(f"system {system!r} has scores for the domains {', '.join(scores)}, "
-                             f"expected one each for {', '.join(known)}", where=os.fspath(path))
-    return [(domain, scores[domain]) for domain in known]
-
-
-# ---------------------------------------------------------------- which files there are
-
-
-def _names(folder: Path, prefix: str) -> tuple[tuple[str, ScoreLevel], ...]:
+def _names(folder: Path, prefix: str) -> Names:
     found: list[tuple[str, ScoreLevel]] = []
     for entry in evalset.entries(folder):
         parts = entry.name.removeprefix(prefix).rsplit(".", 2)
@@ -182,10 +163,14 @@ def _names(folder: Path, prefix: str) -> tuple[tuple[str, ScoreLevel], ...]:
     return tuple(found)
 
 
-def _must_be_there(path: Path, wanted: str, known: list[str]) -> None:
+def _scores(
+    path: Path, name: str, level: ScoreLevel, there: Names, items: Sequence[str] | int, gaps: bool
+) -> Judgments:
     if not os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
+        wanted, known = f"{name}.{level}", [f"{each}.{at_level}" for each, at_level in there]
         raise InputError(f"there are no scores {wanted!r} here", where=str(path.parent),
                          next=did_you_mean(wanted, known) or f"there are {', '.join(known) or 'none'}")
+    return read_scores(path, name, level, items=items, gaps=gaps)
 
 
 def _items(folder: FilePath, lp: str, level: ScoreLevel) -> Sequence[str] | int:

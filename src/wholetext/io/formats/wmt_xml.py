@@ -36,6 +36,10 @@ class _Doc:
     texts: list[_Text] = field(default_factory=list)
 
 
+def recognise(file: TextFile) -> bool:
+    return file.head().startswith("<")
+
+
 def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read WMT XML. A segment that a reference or output lacks is an empty text, and a warning counts them."""
     found = _parse(file)
@@ -73,8 +77,10 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
 def _aligned(text: _Text, lead: _Text, doc: str, name: str, missing: dict[str, list[str]]) -> tuple[str, ...]:
     """The segments in the order of the source. An output with ids of its own has sentence breaks of its own."""
     strange = [key for key in text.segments if key not in lead.segments]
-    if strange and text.kind == "hyp" and _own_breaks(text, lead):
-        return tuple(text.segments.values())
+    if strange and text.kind == "hyp":  # more segments, both numbered from 1, or none of the ids
+        numbered = all(list(one.segments) == [str(i + 1) for i in range(len(one.segments))] for one in (text, lead))
+        if numbered or text.segments.keys().isdisjoint(lead.segments):
+            return tuple(text.segments.values())
     what = f"reference {text.name!r}" if text.kind == "ref" else f"the output of {text.name!r}"
     if strange:
         raise AlignmentError(f"{what} of document {doc!r} has a segment {strange[0]!r} that the source does not have",
@@ -84,13 +90,6 @@ def _aligned(text: _Text, lead: _Text, doc: str, name: str, missing: dict[str, l
         if key not in text.segments:
             missing.setdefault(what, []).append(f"document {doc!r}, segment {key}")
     return tuple(text.segments.get(key, "") for key in lead.segments)
-
-
-def _own_breaks(text: _Text, lead: _Text) -> bool:
-    """Whether an output has sentence breaks of its own: more segments, both numbered from 1, or none of the ids."""
-    if text.segments.keys().isdisjoint(lead.segments):
-        return True
-    return all(list(one.segments) == [str(i + 1) for i in range(len(one.segments))] for one in (text, lead))
 
 
 def _langs(docs: Sequence[_Doc], langs: Langs, name: str) -> tuple[str, str]:
