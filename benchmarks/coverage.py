@@ -12,8 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from wholetext.significance.clusters import cluster_ranks
-from wholetext.significance.multiple import holm
+from wholetext.significance.clusters import cluster_ranks, holm
 from wholetext.significance.power import power
 from wholetext.significance.resample import bootstrap_p, bootstrap_scores, interval, randomization_p
 from wholetext.types import FloatArray

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from wholetext.errors import AlignmentError, MetricError
 from wholetext.metrics.surface import Chrf
+from wholetext.significance.clusters import holm
 from wholetext.significance.compare import compare
-from wholetext.significance.multiple import holm
 from wholetext.significance.resample import bootstrap_scores, interval, randomization_p
 
 SIZES = [7, 3, 12, 5, 9, 4] * 5  # 30 documents, 200 segments

@@ -10,9 +10,8 @@ import numpy as np
 
 from wholetext.registry import scorer
 from wholetext.reporting.rounding import fixed, shorts
-from wholetext.significance.compare import Comparison, Significance, interval_table
-from wholetext.significance.lineup import Lineup, line_up
-from wholetext.significance.multiple import holm, holm_levels
+from wholetext.significance.clusters import holm, holm_levels
+from wholetext.significance.compare import Comparison, Lineup, Significance, interval_table, line_up
 from wholetext.significance.power import influence, power
 from wholetext.significance.resample import bootstrap_scores
 from wholetext.spec import parse

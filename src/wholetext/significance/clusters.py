@@ -1,4 +1,4 @@
-"""Rank clusters: runs of systems (or metrics) that no test tells apart."""
+"""Many comparisons at once: corrected p-values, and rank clusters of systems (or metrics) that no test tells apart."""
 
 from __future__ import annotations
 
@@ -21,3 +21,25 @@ def cluster_ranks(p: FloatArray, alpha: float = 0.05) -> list[int]:
             first = item
         ranks.append(ranks[-1] + (first == item) if ranks else 1)
     return ranks
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Step-down adjusted p-values (Holm 1979): compare each with α to keep the chance of any false alarm below α.
+
+    The i-th smallest of m is multiplied by m - i + 1 and never smaller than the one before. NaN (no test was made)
+    stays NaN and does not count among the m.
+    """
+    values = np.asarray(p, dtype=np.float64)
+    adjusted = np.full(values.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors)) if len(order) else []
+    return adjusted
+
+
+def holm_levels(p: FloatArray, alpha: float = 0.05) -> FloatArray:
+    """The level at which Holm's procedure judges each p-value: α over the number of p-values that are no smaller."""
+    values = np.asarray(p, dtype=np.float64)
+    order = np.sort(values[~np.isnan(values)])
+    return np.where(np.isnan(values), np.nan, alpha / np.maximum(len(order) - np.searchsorted(order, values), 1))

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import MetricError, did_you_mean
-from wholetext.significance.clusters import cluster_ranks
-from wholetext.significance.lineup import Lineup, Unit, line_up
-from wholetext.significance.multiple import holm, holm_levels
+from wholetext.errors import AlignmentError, MetricError, did_you_mean
+from wholetext.significance.clusters import cluster_ranks, holm, holm_levels
 from wholetext.significance.power import Power, few_documents, power, standard_error
 from wholetext.significance.resample import (
     RESAMPLES,
     SEED,
     TRIALS,
     Interval,
+    Score,
     bootstrap_p,
     bootstrap_scores,
     interval,
@@ -28,6 +27,7 @@ from wholetext.significance.resample import (
 from wholetext.types import FloatArray, Scores, Signature
 
 Test = Literal["randomization", "bootstrap", "bootstrap-centred"]
+Unit = Literal["doc", "segment"]
 Verdict = Literal["baseline", "better", "worse", "open"]
 
 
@@ -42,9 +42,14 @@ class Significance:
     alpha: float = 0.05
     baseline: str | None = None
 
+    def trials(self, systems: int) -> int:
+        """Draws of the test. A p-value is at least 1 / (draws + 1), and correcting it for all pairs multiplies that."""
+        usual = TRIALS if self.test == "randomization" else RESAMPLES
+        return max(usual, _draws_needed(systems, self.alpha)) if self.draws is None else self.draws
+
     def resamples(self, systems: int) -> int:
         """Corpora drawn for intervals, of a metric that this many systems are compared under."""
-        return RESAMPLES if self.test == "randomization" else _draws(self.test, self.draws, systems, self.alpha)
+        return RESAMPLES if self.test == "randomization" else self.trials(systems)
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
         """The systems of one metric compared in this way."""
@@ -90,31 +95,7 @@ class Comparison:
         return self.metric if self.main else f"{self.metric} {self.output}"
 
     def __getitem__(self, system: str) -> SystemResult:
-        for standing in self.standings:
-            if standing.system == system:
-                return standing
-        raise KeyError(system)
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """How to test: the arguments of ``compare`` after checking."""
-
-    test: Test
-    unit: Unit
-    draws: int
-    seed: int | None
-    alpha: float
-
-    @property
-    def resamples(self) -> int:
-        return RESAMPLES if self.test == "randomization" else self.draws
-
-    def signature(self, units: int) -> Signature:
-        return Signature({
-            "test": self.test, "unit": self.unit, "units": units, "draws": self.draws, "resamples": self.resamples,
-            "seed": "none" if self.seed is None else self.seed, "alpha": self.alpha, "correction": "holm",
-        })
+        return {standing.system: standing for standing in self.standings}[system]
 
 
 def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: Test = "randomization",
@@ -128,81 +109,91 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
     p-values are Holm-corrected over the comparisons made: systems against a named baseline, or all pairs where the
     baseline is the best system, since choosing it looked at all of them. Rank clusters always use all pairs.
     """
-    plan = _plan(test, unit, alpha, seed, _draws(test, draws, len(scores), alpha))
-    lineup = line_up(scores, unit, output)
-    base = _index(lineup.names, baseline)
-    samples = bootstrap_scores(lineup.units, lineup.score, plan.resamples, seed)
-    p = _all_pairs(lineup, samples, plan)
-    corrected, levels = _over_pairs(holm, p), _over_pairs(lambda pairs: holm_levels(pairs, alpha), p)
-    adjusted, level = corrected[base], levels[base]
-    if baseline is not None:
-        adjusted, level = holm(p[base]), holm_levels(p[base], alpha)
-    tested = _Tested(p[base], adjusted, level, cluster_ranks(corrected, alpha))
-    first = next(iter(scores.values()))
-    standings = _standings(lineup, base, samples, tested, alpha)
-    warnings = _warnings(first.metric, lineup, samples, plan, baseline is not None)
-    return Comparison(
-        metric=first.metric,
-        output=output or first.outputs[0],
-        higher_is_better=lineup.higher_is_better,
-        baseline=lineup.names[base],
-        standings=standings,
-        p=p,
-        signature=plan.signature(len(lineup.units[0])),
-        warnings=(*warnings, *_marked_in_cluster(first.metric, standings)),
-        deltas=interval_table(samples if len(lineup.units[0]) > 1 else samples[:, :0]),
-        decimals=first.places,
-        main=output is None or output == first.outputs[0],
-    )
-
-
-# ---------------------------------------------------------------- input
-
-
-def _plan(test: Test, unit: Unit, alpha: float, seed: int | None, draws: int) -> _Plan:
     for name, value, known in (("test", test, get_args(Test)), ("unit", unit, get_args(Unit))):
         if value not in known:
             raise MetricError(f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}")
     if not 0 < alpha < 1:
         raise MetricError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
-    return _Plan(test, unit, draws, seed, alpha)
-
-
-def _draws(test: Test, draws: int | None, systems: int, alpha: float) -> int:
-    """A p-value is at least 1 / (draws + 1), and correcting it for all pairs multiplies that."""
-    usual = TRIALS if test == "randomization" else RESAMPLES
-    return max(usual, _draws_needed(systems, alpha)) if draws is None else draws
+    how = Significance(test, unit, draws, seed, alpha, baseline)
+    lineup, first = line_up(scores, unit, output), next(iter(scores.values()))
+    if baseline is not None and baseline not in lineup.names:
+        near = did_you_mean(baseline, list(lineup.names)) or f"the systems are {', '.join(lineup.names)}"
+        raise MetricError(f"there is no system {baseline!r} to compare with", next=near)
+    samples = bootstrap_scores(lineup.units, lineup.score, how.resamples(len(scores)), seed)
+    # one document drawn again and again says nothing about others
+    drawn = samples if len(lineup.units[0]) > 1 else samples[:, :0]
+    p = _all_pairs(lineup, samples, how)
+    standings = _standings(lineup, drawn, p, how)
+    return Comparison(
+        first.metric, output or first.outputs[0], lineup.higher_is_better,
+        lineup.names[0] if baseline is None else baseline, standings, p,
+        signature=Signature({
+            "test": test, "unit": unit, "units": len(lineup.units[0]), "draws": how.trials(len(scores)),
+            "resamples": how.resamples(len(scores)), "seed": "none" if seed is None else seed, "alpha": alpha,
+            "correction": "holm"}),
+        warnings=(*_warnings(first.metric, lineup, samples, how), *_marked_in_cluster(first.metric, standings)),
+        deltas=interval_table(drawn), decimals=first.places, main=output is None or output == first.outputs[0])
 
 
 def _draws_needed(systems: int, alpha: float) -> int:
     return math.ceil(systems * (systems - 1) / 2 / alpha) if 0 < alpha < 1 else 0
 
 
-def _index(names: tuple[str, ...], baseline: str | None) -> int:
-    if baseline is None:
-        return 0
-    if baseline not in names:
-        near = did_you_mean(baseline, list(names)) or f"the systems are {', '.join(names)}"
-        raise MetricError(f"there is no system {baseline!r} to compare with", next=near)
-    return names.index(baseline)
+@dataclass(frozen=True, eq=False)
+class Lineup:
+    """Systems, best first (undefined scores last), and how their totals become scores."""
+
+    names: tuple[str, ...]
+    units: tuple[FloatArray, ...]  # per system (units, k): what the test draws or swaps
+    documents: tuple[FloatArray, ...]  # per system (documents, k): what the power hint looks at
+    score: Score
+    observed: FloatArray  # (systems,)
+    higher_is_better: bool
 
 
-# ---------------------------------------------------------------- tests
+def line_up(scores: Mapping[str, Scores], unit: Unit, output: str | None) -> Lineup:
+    """Check that the systems can be compared, sort them, and take their totals by document and by unit."""
+    if not scores:
+        raise MetricError("there is nothing to compare", next="score at least one system first")
+    first = next(iter(scores.values()))
+    for name, other in scores.items():
+        if other.metric != first.metric:
+            raise MetricError(f"system {name!r} was scored with {other.metric}, others with {first.metric}",
+                              next="compare systems under one metric at a time")
+        columns = () if unit == "doc" else ("doc", "start", "stop")
+        if other.rows.docs != first.rows.docs or not all(
+                np.array_equal(getattr(other.rows, column), getattr(first.rows, column)) for column in columns):
+            what = "documents" if unit == "doc" else "segments"
+            raise AlignmentError(f"system {name!r} was not scored on the same {what} as {next(iter(scores))!r}",
+                                 next="score all systems on one corpus, or compare by document")
+    if output is not None and output not in first.outputs:
+        raise MetricError(f"{first.metric} has no output {output!r}", next=f"it has {', '.join(first.outputs)}")
+    column = 0 if output is None else first.outputs.index(output)
+
+    def score(totals: FloatArray) -> FloatArray:
+        return np.asarray(first.reduce(totals)[..., column])
+
+    value = {name: float(each.table("corpus")[0, column]) for name, each in scores.items()}
+    sign = -1 if first.higher_is_better else 1
+    names = sorted(value, key=lambda name: (np.isnan(value[name]), sign * np.nan_to_num(value[name]), name))
+    ordered = [scores[name] for name in names]
+    reached = np.zeros(len(first.rows.docs), dtype=bool)  # a document that no window reached is no evidence
+    for each in ordered:
+        reached[each.rows.doc] = True
+    documents = units = tuple(each.totals()[reached] for each in ordered)
+    if unit == "segment":
+        units = tuple(each.stats * each.rows.weight[:, None] for each in ordered)
+    return Lineup(tuple(names), units, documents, score, np.array([value[n] for n in names]), first.higher_is_better)
 
 
-def _all_pairs(lineup: Lineup, samples: FloatArray, plan: _Plan) -> FloatArray:
+def _all_pairs(lineup: Lineup, samples: FloatArray, how: Significance) -> FloatArray:
     """(systems, systems) symmetric p-values, NaN on the diagonal."""
     pairs = list(combinations(range(len(lineup.names)), 2))
-    if plan.test == "randomization":
-        values = randomization_p(lineup.units, lineup.score, pairs, plan.draws, plan.seed)
+    if how.test == "randomization":
+        values = randomization_p(lineup.units, lineup.score, pairs, how.trials(len(lineup.names)), how.seed)
     else:
-        values = bootstrap_p(samples, lineup.observed, pairs, centred=plan.test == "bootstrap-centred")
+        values = bootstrap_p(samples, lineup.observed, pairs, centred=how.test == "bootstrap-centred")
     return _square(values, len(lineup.names))
-
-
-def _over_pairs(correct: Callable[[FloatArray], FloatArray], p: FloatArray) -> FloatArray:
-    """(systems, systems) a correction over every pair once."""
-    return _square(correct(p[np.triu_indices(len(p), 1)]), len(p))
 
 
 def _square(values: FloatArray, size: int) -> FloatArray:
@@ -211,38 +202,24 @@ def _square(values: FloatArray, size: int) -> FloatArray:
     return np.where(np.isnan(table), table.T, table)
 
 
-# ---------------------------------------------------------------- outcome
-
-
-@dataclass(frozen=True, eq=False)
-class _Tested:
-    """Per system, against the baseline."""
-
-    p: FloatArray
-    p_holm: FloatArray
-    level: FloatArray  # the level that the correction left for this comparison
-    rank: list[int]
-
-
-def _standings(
-    lineup: Lineup, base: int, samples: FloatArray, tested: _Tested, alpha: float
-) -> tuple[SystemResult, ...]:
+def _standings(lineup: Lineup, samples: FloatArray, p: FloatArray, how: Significance) -> tuple[SystemResult, ...]:
+    """Every system against the baseline, its p-value corrected over the comparisons that were made."""
+    size, every = len(p), p[np.triu_indices(len(p), 1)]
+    base = 0 if how.baseline is None else lineup.names.index(how.baseline)
+    corrected, levels = _square(holm(every), size), _square(holm_levels(every, how.alpha), size)
+    ranks, adjusted, level = cluster_ranks(corrected, how.alpha), corrected[base], levels[base]
+    if how.baseline is not None:
+        adjusted, level = holm(p[base]), holm_levels(p[base], how.alpha)
     standings = []
-    drawn = len(lineup.units[0]) > 1  # one document drawn again and again says nothing about others
     for i, name in enumerate(lineup.names):
-        delta = float(lineup.observed[i] - lineup.observed[base])
-        p_holm = float(tested.p_holm[i])
+        score, delta = float(lineup.observed[i]), float(lineup.observed[i] - lineup.observed[base])
+        verdict: Verdict = "baseline" if i == base else "open"
+        if adjusted[i] <= how.alpha:  # NaN for the baseline
+            verdict = "better" if (delta > 0) == lineup.higher_is_better else "worse"
         standings.append(SystemResult(
-            system=name,
-            score=float(lineup.observed[i]),
-            interval=interval(samples[i] if drawn else samples[i, :0]),
-            delta=delta,
-            delta_interval=interval(samples[i] - samples[base] if drawn else samples[i, :0]),
-            p=float(tested.p[i]),
-            p_holm=p_holm,
-            rank=tested.rank[i] if np.isfinite(lineup.observed[i]) else None,
-            verdict="baseline" if i == base else _verdict(delta, p_holm, alpha, lineup.higher_is_better),
-            power=None if i == base else _power(lineup, i, base, tested.level[i]),
+            name, score, interval(samples[i]), delta, interval(samples[i] - samples[base]), float(p[base, i]),
+            float(adjusted[i]), ranks[i] if np.isfinite(score) else None, verdict,
+            None if i == base else power(lineup.documents[i], lineup.documents[base], lineup.score, float(level[i])),
         ))
     return tuple(standings)
 
@@ -251,16 +228,6 @@ def interval_table(samples: FloatArray) -> FloatArray:
     """(systems, systems, 2) [baseline, system] → interval of system minus baseline."""
     bounds = [[interval(other - base) for other in samples] for base in samples]
     return np.array([[(bound.low, bound.high) for bound in row] for row in bounds])
-
-
-def _power(lineup: Lineup, i: int, base: int, level: float) -> Power:
-    return power(lineup.documents[i], lineup.documents[base], lineup.score, float(level))
-
-
-def _verdict(delta: float, p: float, alpha: float, higher_is_better: bool) -> Verdict:
-    if not p <= alpha:  # NaN too
-        return "open"
-    return "better" if (delta > 0) == higher_is_better else "worse"
 
 
 def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[str]:
@@ -275,7 +242,7 @@ def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[s
             f"comparisons with {base.system}, clusters for all {many * (many + 1) // 2} pairs"]
 
 
-def _warnings(metric: str, lineup: Lineup, samples: FloatArray, plan: _Plan, named: bool) -> tuple[str, ...]:
+def _warnings(metric: str, lineup: Lineup, samples: FloatArray, how: Significance) -> list[str]:
     warnings = [
         f"{metric}: {name} has no defined score and is not ranked"
         for name, value in zip(lineup.names, lineup.observed) if np.isnan(value)
@@ -287,18 +254,18 @@ def _warnings(metric: str, lineup: Lineup, samples: FloatArray, plan: _Plan, nam
     ]
     documents = len(lineup.documents[0])
     others = len(lineup.names) - 1
-    few = few_documents(documents, plan.alpha, others if named else others * (others + 1) // 2)
+    few = few_documents(documents, how.alpha, others if how.baseline is not None else others * (others + 1) // 2)
     if few:
         warnings.append(few)
-    needed = _draws_needed(len(lineup.names), plan.alpha)
-    if plan.draws < needed:
-        warnings.append(f"{plan.draws} draws are too few for {len(lineup.names)} systems: no corrected p-value can "
-                        f"reach {plan.alpha}; give at least {needed}")
-    if plan.unit == "segment" and documents > 1:
+    needed, draws = _draws_needed(len(lineup.names), how.alpha), how.trials(len(lineup.names))
+    if draws < needed:
+        warnings.append(f"{draws} draws are too few for {len(lineup.names)} systems: no corrected p-value can "
+                        f"reach {how.alpha}; give at least {needed}")
+    if how.unit == "segment" and documents > 1:
         factor = standard_error(lineup.documents[0], lineup.score) / standard_error(lineup.units[0], lineup.score)
         warnings.append(
             f"{metric}: segments were resampled as if they were independent"
             + (f"; by document the standard error of {lineup.names[0]} is {factor:.2f} times as large"
                if np.isfinite(factor) else "")
         )
-    return tuple(warnings)
+    return warnings

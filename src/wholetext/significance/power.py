@@ -57,7 +57,8 @@ def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power
     spread = spread[np.isfinite(spread)]
     if len(spread) < 2 or not np.isfinite(delta) or not 0 < alpha < 1:
         return Power(count, np.nan, np.nan, alpha, power)
-    reach, margin = _quantiles(alpha, power)
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    reach, margin = z + NormalDist().inv_cdf(power), z * z / 2
     s = float(spread.std(ddof=1))
     with np.errstate(over="ignore"):  # a difference next to nothing needs more documents than a float can count
         needed = np.inf if delta <= tiny else float(np.ceil(np.square(np.float64(reach * s / delta)) + margin))
@@ -82,8 +83,3 @@ def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
         over = f", over {comparisons} comparisons" if least <= alpha else ""
         text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
     return text
-
-
-def _quantiles(alpha: float, power: float) -> tuple[float, float]:
-    z = NormalDist().inv_cdf(1 - alpha / 2)
-    return z + NormalDist().inv_cdf(power), z * z / 2

@@ -12,7 +12,7 @@ Conventions and random stream are sacreBLEU's (Post 2018): with segments as unit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,23 +46,22 @@ class Interval:
         return 0.5 * (self.high - self.low)
 
 
-# ---------------------------------------------------------------- bootstrap
-
-
-def bootstrap_scores(systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES,
-              seed: int | None = SEED) -> FloatArray:
+def bootstrap_scores(
+    systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES, seed: int | None = SEED
+) -> FloatArray:
     """(systems, draws) scores of corpora drawn with replacement, each of as many units as there are.
 
     Efron (1979); for corpus metrics of translation, Koehn (2004). ``seed=None`` draws anew each time.
     """
-    units = _units(systems, draws)
-    exact = _exact(systems)
+    totals, rng = _Totals(systems, draws), np.random.default_rng(seed)
     samples = np.full((len(systems), draws), np.nan)
-    at = 0
-    for weights in _resampling(units, draws, seed):
-        for row, sums in zip(samples, _sums(weights, exact)):
-            row[at : at + len(weights)] = _scores(score, sums)
-        at += len(weights)
+    block = max(1, _BLOCK // totals.units)
+    for at in range(0, draws, block):
+        n = min(block, draws - at)
+        drawn = rng.integers(0, totals.units, size=(n, totals.units)) + np.arange(n)[:, None] * totals.units
+        weights = np.bincount(drawn.ravel(), minlength=n * totals.units).reshape(n, totals.units)
+        for row, sums in zip(samples, totals.weighted(weights)):
+            row[at : at + n] = _scores(score, sums)
     return samples
 
 
@@ -90,84 +89,74 @@ def bootstrap_p(samples: FloatArray, observed: FloatArray, pairs: Pairs, *, cent
         if not len(deltas) or not np.isfinite(delta):
             continue
         null = np.abs(deltas - deltas.mean()) if centred else np.abs(deltas) - np.abs(deltas).mean()
-        p[at] = _p(_exceeding(null, delta, observed[[a, b]]), len(null))
+        p[at] = (_exceeding(null, delta, observed[[a, b]]) + 1) / (len(null) + 1)
     return p
 
 
-# ---------------------------------------------------------------- approximate randomisation
-
-
-def randomization_p(systems: Sequence[FloatArray], score: Score, pairs: Pairs, trials: int = TRIALS,
-                    seed: int | None = SEED) -> FloatArray:
+def randomization_p(
+    systems: Sequence[FloatArray], score: Score, pairs: Pairs, trials: int = TRIALS, seed: int | None = SEED
+) -> FloatArray:
     """(pairs,) two-sided p-values of paired approximate randomisation (Noreen 1989; Riezler & Maxwell 2005).
 
     In each trial every unit is swapped between the two systems with probability ½; p is the share of trials whose
     |Δ| is at least the observed one, with 1 added to both counts. A tie counts as "at least": with few units the
     observed arrangement itself comes up often, and not counting it would call chance significant.
     """
-    units = _units(systems, trials)
-    exact = _exact(systems)
-    whole = [totals.sum(axis=0) for totals in systems]  # each (k,)
-    observed = np.array([_scores(score, totals) for totals in whole])  # (systems,)
+    totals, rng = _Totals(systems, trials), np.random.default_rng(seed)
+    whole = [each.sum(axis=0) for each in systems]  # each (k,)
+    observed = np.array([_scores(score, each) for each in whole])  # (systems,)
     above, defined = np.zeros(len(pairs)), np.zeros(len(pairs))
-    for swaps in _swapping(units, trials, seed):
-        kept = _sums(swaps, exact)  # (systems, block, k)
+    block = max(_WORD, _BLOCK // totals.units // _WORD * _WORD)
+    for begin in range(0, trials, block):
+        swaps = rng.integers(2, size=(min(block, trials - begin), totals.units), dtype=np.bool_)
+        kept = totals.weighted(swaps)  # (systems, block, k)
         for at, (a, b) in enumerate(pairs):
             moved = kept[a] - kept[b]
-            mixed = np.stack([whole[b] + moved, whole[a] - moved])  # (2, block, k)
-            first, second = _scores(score, mixed)
+            first, second = _scores(score, np.stack([whole[b] + moved, whole[a] - moved]))  # of (2, block, k)
             null = np.abs(first - second)
             null = null[np.isfinite(null)]
             defined[at] += len(null)
             above[at] += _exceeding(null, abs(observed[a] - observed[b]), observed[[a, b]])
-    p = np.array([_p(c, n) for c, n in zip(above, defined)])
-    known = np.array([bool(np.isfinite(observed[[a, b]]).all()) for a, b in pairs], dtype=bool)
-    return np.where(known, p, np.nan)
+    known = [bool(np.isfinite(observed[[a, b]]).all()) for a, b in pairs]
+    return np.where(np.array(known, dtype=bool) & (defined > 0), (above + 1) / (defined + 1), np.nan)
 
 
-# ---------------------------------------------------------------- draws
+class _Totals:
+    """The totals of all systems side by side, split so that every sum that is drawn from them is exact.
 
+    Each column is rounded to multiples of a power of two so large that sums of ``units`` values need at most the 53
+    bits of a float64; what is left of it, to a finer grid of the same kind.
+    """
 
-def _resampling(units: int, draws: int, seed: int | None) -> Iterator[IntArray]:
-    """Blocks of (block, units) counts: how often each unit is drawn."""
-    rng = np.random.default_rng(seed)
-    block = max(1, _BLOCK // max(units, 1))
-    for begin in range(0, draws, block):
-        n = min(block, draws - begin)
-        drawn = rng.integers(0, units, size=(n, units)) + np.arange(n)[:, None] * units
-        yield np.bincount(drawn.ravel(), minlength=n * units).reshape(n, units)
+    def __init__(self, systems: Sequence[FloatArray], draws: int) -> None:
+        shapes = {totals.shape for totals in systems}
+        if len(shapes) != 1:
+            raise MetricError(f"systems to compare need the same units and statistics; the totals are {sorted(shapes)}",
+                              next="score all systems on the same documents with the same metric")
+        self.systems, self.units = len(systems), int(shapes.pop()[0])
+        if self.units < 1 or draws < 1:
+            raise MetricError(f"cannot draw {draws} resamples of {self.units} units",
+                              next="give at least one document and one draw")
+        rest = np.concatenate(systems, axis=1)
+        size = np.abs(rest).max(axis=0)
+        spare = self.units.bit_length() - 53
+        grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
+        rounded = _to_grid(rest, grid)
+        with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
+            rest -= rounded
+        self.left = np.flatnonzero(rest.any(axis=0))  # columns of which something is left
+        finer = _to_grid(rest[:, self.left], grid[self.left] + spare)
+        self.columns = np.concatenate([rounded, finer], axis=1)  # (units, systems * k + left)
 
-
-def _swapping(units: int, trials: int, seed: int | None) -> Iterator[NDArray[np.bool_]]:
-    """Blocks of (block, units) coin flips."""
-    rng = np.random.default_rng(seed)
-    block = max(_WORD, _BLOCK // max(units, 1) // _WORD * _WORD)
-    for begin in range(0, trials, block):
-        yield rng.integers(2, size=(min(block, trials - begin), units), dtype=np.bool_)
-
-
-@dataclass(frozen=True, eq=False)
-class _Exact:
-    """The totals of all systems side by side, split so that every sum that is drawn from them is exact."""
-
-    columns: FloatArray  # (units, systems * k + left): rounded to a grid, then what that left of the columns ``left``
-    left: IntArray
-    systems: int
-
-
-def _exact(systems: Sequence[FloatArray]) -> _Exact:
-    """Round each column to multiples of a power of two so large that sums of ``units`` values need at most the 53 bits
-    of a float64; what is left of it, to a finer grid of the same kind."""
-    rest = np.concatenate(systems, axis=1)
-    size = np.abs(rest).max(axis=0)
-    spare = len(rest).bit_length() - 53
-    grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
-    rounded = _to_grid(rest, grid)
-    with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
-        rest -= rounded
-    left = np.flatnonzero(rest.any(axis=0))
-    finer = _to_grid(rest[:, left], grid[left] + spare)
-    return _Exact(np.concatenate([rounded, finer], axis=1), left, len(systems))
+    def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
+        """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time."""
+        sums = np.zeros((len(weights), self.columns.shape[1]))
+        step = max(1, _BLOCK // len(weights))
+        for begin in range(0, self.units, step):
+            sums += weights[:, begin : begin + step].astype(np.float64) @ self.columns[begin : begin + step]
+        whole = sums[:, : sums.shape[1] - len(self.left)]
+        whole[:, self.left] += sums[:, whole.shape[1] :]
+        return np.ascontiguousarray(whole.reshape(len(weights), self.systems, -1).transpose(1, 0, 2))
 
 
 def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:
@@ -178,29 +167,6 @@ def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:
     return near
 
 
-def _sums(weights: NDArray[np.bool_] | IntArray, exact: _Exact) -> FloatArray:
-    """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time."""
-    sums = np.zeros((len(weights), exact.columns.shape[1]))
-    step = max(1, _BLOCK // len(weights))
-    for begin in range(0, weights.shape[1], step):
-        sums += weights[:, begin : begin + step].astype(np.float64) @ exact.columns[begin : begin + step]
-    whole = sums[:, : sums.shape[1] - len(exact.left)]
-    whole[:, exact.left] += sums[:, whole.shape[1] :]
-    return np.ascontiguousarray(whole.reshape(len(weights), exact.systems, -1).transpose(1, 0, 2))
-
-
-def _units(systems: Sequence[FloatArray], draws: int) -> int:
-    shapes = {totals.shape for totals in systems}
-    if len(shapes) != 1:
-        raise MetricError(f"systems to compare need the same units and statistics; the totals are {sorted(shapes)}",
-                          next="score all systems on the same documents with the same metric")
-    units = int(shapes.pop()[0])
-    if units < 1 or draws < 1:
-        raise MetricError(f"cannot draw {draws} resamples of {units} units",
-                          next="give at least one document and one draw")
-    return units
-
-
 def _scores(score: Score, totals: FloatArray) -> FloatArray:
     with np.errstate(all="ignore"):  # an undefined resample is NaN, which is what we want
         return np.asarray(score(totals), dtype=np.float64)
@@ -208,7 +174,3 @@ def _scores(score: Score, totals: FloatArray) -> FloatArray:
 
 def _exceeding(null: FloatArray, observed: float, scores: FloatArray) -> int:
     return int(np.count_nonzero(null >= observed - ROUNDING * np.abs(scores).max()))
-
-
-def _p(above: float, draws: float) -> float:
-    return float((above + 1) / (draws + 1)) if draws else np.nan

@@ -16,12 +16,10 @@ from wholetext.significance.power import Power
 from wholetext.significance.resample import Interval
 from wholetext.types import Signature
 
-_UNREADABLE = (KeyError, ValueError, TypeError, AttributeError, IndexError)
-
 
 def stored(how: Significance, comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """What ``score`` writes into the run folder: JSON without NaN."""
-    outcomes = [_plain({**vars(one), "standings": [asdict(each) for each in one.standings],
+    outcomes = [plain({**vars(one), "standings": [asdict(each) for each in one.standings],
                         "signature": dict(one.signature)}) for one in comparisons]
     return {"settings": asdict(how), "outcomes": outcomes}
 
@@ -36,7 +34,7 @@ def restored(results: Results) -> tuple[Significance, dict[str, Comparison]] | N
         for spec, by_system in results.scores.items():
             if {each.system for each in found[spec].standings} != set(by_system):
                 raise ValueError(f"it compares other systems under {spec}")
-    except _UNREADABLE as fault:
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as fault:
         raise RunError(f"the stored comparison is damaged ({type(fault).__name__}: {fault})",
                        where=results.corpus.id, next="score again") from fault
     return how, found
@@ -51,48 +49,41 @@ def compared(results: Results, how: Significance | None = None) -> tuple[Signifi
     return how, {spec: how.compare(scores) for spec, scores in results.scores.items()}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Nested plain values; NaN is null, infinity a word."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
 
 
 def _comparison(kept: Mapping[str, Any]) -> Comparison:
-    standings = tuple(map(_standing, kept["standings"]))
-    size = len(standings)
-    p = np.array([[_number(value) for value in row] for row in kept["p"]]).reshape(size, size)
-    deltas = np.array([[[_number(end) for end in pair] for pair in row] for row in kept["deltas"]])
+    size = len(kept["standings"])
     return Comparison(
-        metric=str(kept["metric"]), output=str(kept["output"]), higher_is_better=bool(kept["higher_is_better"]),
-        baseline=str(kept["baseline"]), standings=standings, p=p, signature=Signature(kept["signature"]),
-        warnings=tuple(map(str, kept["warnings"])), deltas=deltas.reshape(size, size, 2),
-        decimals=int(kept["decimals"]), main=bool(kept["main"]),
-    )
+        str(kept["metric"]), str(kept["output"]), bool(kept["higher_is_better"]), str(kept["baseline"]),
+        standings=tuple(map(_standing, kept["standings"])), p=np.array(kept["p"], dtype=np.float64).reshape(size, size),
+        signature=Signature(kept["signature"]), warnings=tuple(map(str, kept["warnings"])),
+        deltas=np.array(kept["deltas"], dtype=np.float64).reshape(size, size, 2), decimals=int(kept["decimals"]),
+        main=bool(kept["main"]))
 
 
 def _standing(kept: Mapping[str, Any]) -> SystemResult:
     power, verdict = kept["power"], kept["verdict"]
     if verdict not in get_args(Verdict):
         raise ValueError(f"there is no verdict {verdict!r}")
+    score, delta, p, p_holm = (_number(kept[name]) for name in ("score", "delta", "p", "p_holm"))
+    score_bounds, delta_bounds = (Interval(*(_number(kept[which][name]) for name in ("low", "high", "mean")))
+                                  for which in ("interval", "delta_interval"))
     return SystemResult(
-        system=str(kept["system"]), score=_number(kept["score"]), interval=_interval(kept["interval"]),
-        delta=_number(kept["delta"]), delta_interval=_interval(kept["delta_interval"]), p=_number(kept["p"]),
-        p_holm=_number(kept["p_holm"]), rank=None if kept["rank"] is None else int(kept["rank"]),
-        verdict=verdict,
+        str(kept["system"]), score, score_bounds, delta, delta_bounds, p, p_holm,
+        rank=None if kept["rank"] is None else int(kept["rank"]), verdict=verdict,
         power=None if power is None else Power(int(power["documents"]), *(
-            _number(power[name]) for name in ("needed", "detectable", "alpha", "power"))),
-    )
-
-
-def _interval(kept: Mapping[str, Any]) -> Interval:
-    return Interval(*(_number(kept[name]) for name in ("low", "high", "mean")))
+            _number(power[name]) for name in ("needed", "detectable", "alpha", "power"))))
 
 
 def _number(value: float | str | None) -> float:
