@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.cli.judging.train import settings
 from wholetext.cli.main import main
+from wholetext.cli.train import settings
 from wholetext.errors import InputError, RunError, SpecError, WholetextError
 from wholetext.meta.contrast.formats import read as read_contrast
 from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from wholetext.cli.scoring.demo import default_metrics
-from wholetext.cli.tables.leaderboard import MARKS, arrow, number, order
+from wholetext.cli.leaderboard import MARKS, arrow, order
+from wholetext.cli.score import default_metrics
+from wholetext.cli.terminal import number
 from wholetext.demo import load
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.significance.compare import compare

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.cli.scoring.explain import used
 from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.explain import used
 from wholetext.scoring.results import write_run
 from wholetext.types import Corpus, Document, Output
 
@@ -138,7 +138,7 @@ def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pyt
 
 
 def test_references_with_many_commas_are_told_apart_in_bounded_time() -> None:
-    from wholetext.cli.scoring.explain import used
+    from wholetext.scoring.explain import used
 
     known = [",".join(["a"] * i) for i in range(1, 41)]
     assert used("b," * 200 + "x", [*known, "b"]) == []

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from wholetext.cli.leaderboard import _scores
 from wholetext.cli.main import main
 from wholetext.cli.options import spread
-from wholetext.cli.tables.leaderboard import _scores
 from wholetext.demo import load
 from wholetext.errors import InputError
 from wholetext.scoring.evaluate import evaluate

@@ -96,7 +96,7 @@ def test_values_of_0_1_0_are_neither_used_nor_destroyed(tmp_path: Path, capsys: 
     cache.put("k", [(key, b"new")])
     assert cache.get([key]) == {key: b"new"}
     assert sqlite3.connect(path).execute("SELECT value FROM items").fetchall() == [(b"old",)]
-    from wholetext.cli.about.cache import clear, info
+    from wholetext.cli.about import clear, info
 
     info()
     assert "1 values of wholetext 0.1.0" in capsys.readouterr().out

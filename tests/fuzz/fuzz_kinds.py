@@ -79,7 +79,7 @@ def make_recipe(folder: Path, rng: random.Random) -> None:
 
 
 def read_recipe(folder: Path, rng: random.Random) -> object:
-    from wholetext.cli.judging.train import settings
+    from wholetext.cli.train import settings
     from wholetext.training.recipe import read_recipe
 
     pairs = (
@@ -127,7 +127,7 @@ def make_spec(folder: Path, rng: random.Random) -> None:
 
 
 def read_spec(folder: Path, rng: random.Random) -> object:
-    from wholetext.cli.judging.meta import read_lengths
+    from wholetext.cli.options import read_lengths
     from wholetext.registry import scorer
     from wholetext.spec import parse
 

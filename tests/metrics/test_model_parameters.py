@@ -18,7 +18,7 @@ from wholetext import score_texts
 from wholetext.backends.hub import locate as hub
 from wholetext.errors import MetricError, ModelError, WholetextError
 from wholetext.scoring.evaluate import Options
-from wholetext.scoring.plan import make_plan
+from wholetext.scoring.plan import plan
 from wholetext.types import Corpus, Document, Output, Scores
 
 
@@ -144,9 +144,9 @@ def test_error_spans_of_every_reference(models: Path) -> None:
 def test_a_plan_shows_what_is_left_of_the_text(spec: str, sides: list[str], models: Path) -> None:
     text = " ".join(f"word{i}" for i in range(40))
     corpus = Corpus("c", ("de", "en"), (Document("d", (text,), {"ref": (text,)}),))
-    plan = make_plan(corpus, [Output("s", {"d": (text + " end",)})], spec.replace("@", f"@{models}/"), show=1)
-    shown = plan.shown[0].sides
-    assert [side for side, _ in shown] == sides and plan.lost_focus == 1
+    planned = plan(corpus, [Output("s", {"d": (text + " end",)})], spec.replace("@", f"@{models}/"), show=1)
+    shown = planned.shown[0].sides
+    assert [side for side, _ in shown] == sides and planned.lost_focus == 1
     for _, tokens in shown:
         assert 0 < len(tokens.replace("«", "").replace("»", "").split()) <= 12
         assert "end" not in tokens and "«" in tokens

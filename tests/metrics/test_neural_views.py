@@ -17,7 +17,7 @@ from wholetext.metrics.sbert import Sbert
 from wholetext.registry import scorer
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.scoring.plan import make_plan
+from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
 from wholetext.types import Corpus, Document, Excerpt, FloatArray, Metric, Output, Request
 
@@ -141,11 +141,11 @@ def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pyt
 
 def test_plan_shows_the_tokens_with_the_scored_ones_marked(tiny: Path) -> None:
     corpus, outputs = small()
-    plan = make_plan(corpus, outputs[:1], f"context(prev=1):comet@{tiny / 'comet-reg-mix'}", show=2)
-    sides = dict(plan.shown[1].sides)
+    planned = plan(corpus, outputs[:1], f"context(prev=1):comet@{tiny / 'comet-reg-mix'}", show=2)
+    sides = dict(planned.shown[1].sides)
     assert sides.keys() == {"hyp", "src", "ref"}
     assert sides["hyp"].startswith("<s> ▁") and sides["hyp"].endswith("» </s>") and " </s> «▁" in sides["hyp"]
-    crossed = make_plan(corpus, outputs[:1], f"comet@{tiny / 'comet-kiwi-bert'}", show=1)
+    crossed = plan(corpus, outputs[:1], f"comet@{tiny / 'comet-kiwi-bert'}", show=1)
     assert crossed.shown[0].sides[0][0] == "src" and "[SEP]" in crossed.shown[0].sides[0][1]
 
 

@@ -14,7 +14,7 @@ from build_scores import scores_of
 
 from wholetext.errors import RunError
 from wholetext.significance.compare import Significance
-from wholetext.significance.stored import compared, restored, stored
+from wholetext.significance.stored import compare_run, restored, stored
 
 SIZES = [2, 3, 2, 4, 3, 2]
 HOW = Significance("bootstrap", "doc", 200, 3, 0.1, "b")
@@ -63,13 +63,13 @@ def test_infinity_survives(scores: dict[str, Any]) -> None:
 
 def test_nothing_kept_is_nothing_restored(scores: dict[str, Any]) -> None:
     assert restored(run(scores, {})) is None
-    how, found = compared(run(scores, {}))
+    how, found = compare_run(run(scores, {}))
     assert how == Significance() and found["toy"].baseline in ("a", "same as a")
 
 
 def test_other_settings_are_drawn_anew(scores: dict[str, Any], kept: dict[str, Any]) -> None:
-    assert compared(run(scores, kept))[0] == compared(run(scores, kept), HOW)[0] == HOW
-    how, found = compared(run(scores, kept), Significance(baseline="a", draws=50))
+    assert compare_run(run(scores, kept))[0] == compare_run(run(scores, kept), HOW)[0] == HOW
+    how, found = compare_run(run(scores, kept), Significance(baseline="a", draws=50))
     assert how.baseline == found["toy"].baseline == "a"
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from training_data import TINY, make
 
-from wholetext.cli.judging.train import settings
 from wholetext.cli.main import main
+from wholetext.cli.train import settings
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

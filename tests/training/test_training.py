@@ -17,7 +17,7 @@ from wholetext.io.formats.evalset import read
 from wholetext.metrics.learned import Learned
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
-from wholetext.scoring.plan import make_plan
+from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
 from wholetext.training.checkpoint import Checkpoints
 from wholetext.training.examples import read_examples
@@ -126,8 +126,8 @@ def test_every_view_and_the_contract(frozen: Trained, root: Path) -> None:
         assert np.array_equal(rows(view), sentence)
     assert not np.array_equal(rows("context(prev=2)"), sentence)
     assert len(rows("slide(size=3,step=1)")) and len(rows("paragraph(size=5)"))
-    plan = make_plan(loaded.corpus, loaded.outputs[:1], f"context(prev=1):{metric}")
-    assert plan.tokens and "«" in plan.shown[1].sides[0][1]
+    planned = plan(loaded.corpus, loaded.outputs[:1], f"context(prev=1):{metric}")
+    assert planned.tokens and "«" in planned.shown[1].sides[0][1]
     signature = score(loaded.corpus, loaded.outputs[:1], f"paragraph(size=5):{metric}", OFF)["a"].signature
     assert signature["form"] == "separate" and signature["several_refs"] == "mean" and signature["revision"]
 

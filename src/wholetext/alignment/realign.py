@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from wholetext.alignment.alignment import Bead, Similarity, align
+from wholetext.alignment.alignment import Bead, Similarity
+from wholetext.alignment.alignment import align as align_sentences
 from wholetext.alignment.sentences import splitter
 from wholetext.alignment.word_alignment import segments_by_words
 from wholetext.errors import InputError
@@ -18,6 +20,8 @@ _SENTENCE = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]」』）]*\s*")
 _CLAUSE = re.compile(r"[,;:，；：、–—]+\s*")
 _BLANK = re.compile(r"\s+")
 COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
+KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")  # of beads: segments–sentences
+NOTED = 10  # notes on single documents of a system
 FEW = 2.5  # segments per sentence: more, and sentences are too few to line up
 CONTRADICTION = 0.2  # share of text that is called left out although the output is long enough to have it
 
@@ -51,6 +55,38 @@ class Realigned:
         return Counter(_kind(bead) for bead in self.beads)
 
 
+@dataclass(frozen=True)
+class Aligned:
+    """Outputs in the segments of a corpus, and by system a record of each document that had to be lined up."""
+
+    outputs: tuple[Output, ...]
+    documents: Mapping[str, tuple[Realigned, ...]]
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each document whose sentence breaks were of no use; the rest counted after ten."""
+        found = []
+        for system, done in self.documents.items():
+            noted = [f"{system}, document {one.doc}: {one.note}" for one in done if one.note]
+            more = len(noted) - NOTED
+            found += noted[:NOTED] + ([f"{system}: {more} more documents were lined up by words"] if more > 0 else [])
+        return found
+
+    def summary(self) -> list[dict[str, Any]]:
+        """What was done to each output: documents, beads of each kind, mean shares of characters left out and added."""
+        return [{"system": system, "documents": len(done),
+                 **{kind: sum(one.kinds()[kind] for one in done) for kind in KINDS},
+                 "omitted": sum(one.omitted for one in done) / max(1, len(done)),
+                 "added": sum(one.added for one in done) / max(1, len(done))}
+                for system, done in self.documents.items()]
+
+
+def align(corpus: Corpus, outputs: Sequence[Output], options: AlignOptions | None = None) -> Aligned:
+    """Align outputs that have other sentence boundaries than the source to the segments of the corpus."""
+    pairs = [realign(corpus, output, options) for output in outputs]
+    return Aligned(tuple(output for output, _ in pairs), {output.system: done for output, done in pairs})
+
+
 def realign(
     corpus: Corpus, output: Output, choices: AlignOptions | None = None
 ) -> tuple[Output, tuple[Realigned, ...]]:
@@ -67,7 +103,7 @@ def realign(
     done = []
     for doc in todo:
         fixed, free = sides[doc.id], sentences[doc.id]
-        beads = align(fixed, free, ratio=ratio, similarity=choices.similarity)
+        beads = align_sentences(fixed, free, ratio=ratio, similarity=choices.similarity)
         one = Realigned(doc.id, resegment(fixed, free, beads, glue), beads, *_shares(fixed, free, beads))
         if reason := _unusable(one, fixed, free, max(ratio, density(langs[0]) / density(langs[1]))):
             one = _by_words(doc.id, fixed, glue.join(free), reason, across=to == "source")

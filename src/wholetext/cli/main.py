@@ -6,44 +6,70 @@ import os
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from wholetext.cli.options import flattened, spread
 from wholetext.cli.terminal import guarded, printable
 from wholetext.errors import WholetextError, WholetextWarning
+from wholetext.version import __version__
 
-# verb → module; each module has a function of the verb's name (or an `app` for verbs with sub-verbs).
+# verb → module of this folder, and its function or (for verbs with sub-verbs) typer app.
 # They import what they need when called, so that help stays fast.
 VERBS = {
-    "score": "wholetext.cli.scoring.score",
-    "compare": "wholetext.cli.scoring.compare",
-    "report": "wholetext.cli.scoring.report",
-    "meta": "wholetext.cli.judging.meta",
-    "paragraphs": "wholetext.cli.judging.paragraphs",
-    "explain": "wholetext.cli.scoring.explain",
-    "align": "wholetext.cli.scoring.align",
-    "plan": "wholetext.cli.scoring.plan",
-    "sweep": "wholetext.cli.scoring.sweep",
-    "features": "wholetext.cli.judging.features",
-    "contrast": "wholetext.cli.judging.contrast",
-    "train": "wholetext.cli.judging.train",
-    "list": "wholetext.cli.about.list",
-    "show": "wholetext.cli.about.show",
-    "models": "wholetext.cli.about.models",
-    "cache": "wholetext.cli.about.cache",
-    "demo": "wholetext.cli.scoring.demo",
+    "score": "score:score",
+    "compare": "runs:compare",
+    "report": "runs:report",
+    "meta": "meta:meta",
+    "paragraphs": "meta:paragraphs",
+    "explain": "runs:explain",
+    "align": "align:align",
+    "plan": "score:plan",
+    "sweep": "sweep:sweep",
+    "features": "contrast:features",
+    "contrast": "contrast:contrast",
+    "train": "train:train",
+    "list": "about:list_",
+    "show": "about:show",
+    "demo": "score:demo",
+    "models": "about:models",
+    "cache": "about:cache",
 }
-
-
 SCORING = {"score", "sweep", "meta", "contrast", "demo", "features"}  # verbs whose finished rows are in the cache
 INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 
+class Verbs(TyperGroup):
+    """The verbs, each imported when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*VERBS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return built_in(cmd_name) if cmd_name in VERBS else None
+
+
+def built_in(verb: str) -> Any:
+    """A verb of this package as a command."""
+    module, _, name = VERBS[verb].partition(":")
+    return command(verb, getattr(import_module(f"wholetext.cli.{module}"), name))
+
+
+def command(verb: str, found: Any) -> Any:
+    """A function with options, or an app of sub-verbs, as a command."""
+    app = found
+    if not isinstance(found, typer.Typer):
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(verb)(flattened(found))
+    made = typer.main.get_command(app)
+    made.name = verb
+    return made
+
+
 def _version(wanted: bool) -> None:
     if wanted:
-        from wholetext.version import __version__
-
         print(f"wholetext {__version__}")
         raise typer.Exit
 
@@ -52,6 +78,7 @@ def build() -> typer.Typer:
     """The whole command line as a typer app."""
     app = typer.Typer(
         name="wholetext",
+        cls=Verbs,
         help="Judge translations and other generated text as whole documents.",
         no_args_is_help=True,
         add_completion=True,
@@ -63,17 +90,12 @@ def build() -> typer.Typer:
 
     @app.callback()
     def top(
-        version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
-        = False,
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        ] = False,
     ) -> None:
         """Judge translations and other generated text as whole documents."""
 
-    for verb, where in VERBS.items():
-        module = import_module(where)
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=verb)
-        else:
-            app.command(verb)(getattr(module, verb))
     return app
 
 
@@ -88,8 +110,6 @@ def _kept(argv: list[str]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point: run, and turn every error into a message on stderr (exit code 2; 1 for an internal error)."""
-    from wholetext.cli.options import spread
-
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that is not UTF-8 gets ? for ±, not a fault
             stream.reconfigure(errors="replace")

@@ -1,21 +1,34 @@
-"""Input options shared by the verbs, and how they are read into a corpus and outputs."""
+"""Options that several verbs share, declared once; groups of options, and how the input is read."""
 
 from __future__ import annotations
 
+import inspect
+import os.path
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from wholetext.cli.terminal import printable
 from wholetext.errors import InputError
 from wholetext.io.formats import BUILTIN, names
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
+    from wholetext.scoring.evaluate import Options
+    from wholetext.significance.compare import Significance
 
-Input = Annotated[str | None, typer.Argument(help="JSONL, TSV or WMT XML file, or EvalSet folder (with -l).")]
+
+def int_or_none(text: str) -> int | None:
+    """An integer, or ``none`` for a random seed, as for sacreBLEU's SACREBLEU_SEED."""
+    from wholetext.files.parsing import integer
+
+    return None if str(text).lower() == "none" else integer(str(text), low=0, high=2**63 - 1, where="--seed")
+
+
 Sources = Annotated[str | None, typer.Option("-s", "--sources", help="Source file, one segment per line.")]
 Translations = Annotated[
     list[str] | None,
@@ -31,14 +44,123 @@ TestSet = Annotated[
 _FORMATS = ", ".join(names() if {"-h", "--help"} & {*sys.argv} else BUILTIN)
 Reader = Annotated[str | None, typer.Option("--reader", help=f"Input format (default: detected): {_FORMATS}.")]
 Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
-RefNames = Annotated[
-    list[str] | None, typer.Option("--ref", help="Restrict to these references, by name (repeatable).")
-]
 Metrics = Annotated[
     list[str], typer.Option("-m", "--metric", help="Metric to compute: [view:]metric[@model] (repeatable).")
 ]
+Out = Annotated[Path | None, typer.Option("--out", help="Output run folder (read by compare, explain and report).")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing run in --out.")]
 Json = Annotated[bool, typer.Option("--json", help="Same as -f json.")]
 TableOrJson = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="Output format.")]
+TableJsonTsv = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="Output format.")]
+Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="Output format.")]
+Signatures = Annotated[bool, typer.Option("--signatures", help="Print full signatures.")]
+Baseline = Annotated[
+    str | None, typer.Option("--baseline", help="Baseline system for paired tests (default: the best system).")
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", help="Random seed; 'none' for a different seed each time.", envvar="SACREBLEU_SEED",
+                 parser=int_or_none, metavar="INT|none"),
+]
+Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
+Gold = Annotated[str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")]
+Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show a progress bar.")]
+UNITS: dict[str, Literal["doc", "segment"]] = {"documents": "doc", "segments": "segment"}  # of --resample
+
+
+@dataclass(frozen=True)
+class Files:
+    """What to read: one file or folder, or parallel text files."""
+
+    input: Annotated[str | None, typer.Argument(help="JSONL, TSV or WMT XML file, or EvalSet folder (with -l).")] = None
+    sources: Sources = None
+    translations: Translations = None
+    references: References = None
+    docs: Docs = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What to select from the input, and its format."""
+
+    langs: Langs = None
+    test_set: TestSet = None
+    reader: Reader = None
+    system: Systems = None
+    ref: Annotated[
+        list[str] | None, typer.Option("--ref", help="Restrict to these references, by name (repeatable).")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How models are run."""
+
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Disable the cache of scores.")] = False
+    device: Device = "auto"
+    dtype: Annotated[
+        str, typer.Option("--dtype", metavar="fp32|bf16|fp16", help="Numeric precision of models.")
+    ] = "fp32"
+    batch_tokens: Annotated[
+        int, typer.Option("--batch-tokens", min=1, help="Maximum number of tokens per batch, padding included.")
+    ] = 1024
+
+    def options(self, **more: Any) -> Options:
+        from wholetext.scoring.evaluate import Options
+
+        return Options(cache=not self.no_cache, device=self.device, dtype=self.dtype, batch_tokens=self.batch_tokens,
+                       **more)
+
+
+@dataclass(frozen=True)
+class Testing:
+    """How systems are tested for significant differences."""
+
+    resample: Annotated[
+        Literal["documents", "segments"],
+        typer.Option("--resample", help="Unit that is resampled in significance tests."),
+    ] = "documents"
+    test: Annotated[
+        Literal["randomization", "bootstrap", "bootstrap-centred"],
+        typer.Option("--test", help="Paired significance test."),
+    ] = "randomization"
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", min=1,
+                     help="Number of trials (default 10,000) or bootstrap resamples (default 1,000)."),
+    ] = None
+    seed: Seed = 12345
+    alpha: Alpha = 0.05
+
+    def significance(self, baseline: str | None) -> Significance:
+        from wholetext.significance.compare import Significance
+
+        return Significance(self.test, UNITS[self.resample], self.draws, self.seed, self.alpha, baseline)
+
+
+def flattened(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb as typer reads it: a parameter that is a group of options stands for the options of the group."""
+    hints = get_type_hints(verb, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    options = []
+    for name, parameter in inspect.signature(verb).parameters.items():
+        if name in groups:
+            kinds = get_type_hints(groups[name], include_extras=True)
+            options += [inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default,
+                                          annotation=kinds[one.name]) for one in fields(groups[name])]
+        else:
+            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]))
+
+    @wraps(verb)
+    def run(**given: Any) -> None:
+        made = {name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()}
+        verb(**made, **given)
+
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in options}
+    return run
+
 
 SPREAD = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
 
@@ -62,46 +184,41 @@ def spread(argv: list[str]) -> list[str]:
     return out
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """What to select from the input: language pair, systems, references; and the input format."""
-
-    langs: str | None = None
-    systems: list[str] | None = None
-    refs: list[str] | None = None
-    reader: str | None = None
-
-
-def load(
-    input: str | None, files: tuple[str | None, list[str] | None, list[str] | None, str | None],
-    chosen: Chosen, test_set: str | None = None,
-) -> Loaded:
+def load(files: Files, chosen: Chosen) -> Loaded:
     """Read the input: one file, folder or test set (more outputs by -t), or parallel files."""
     from wholetext.io import LineFiles, read
 
-    sources, translations, references, docs = files
-    if input is not None and test_set is not None:
-        raise InputError("both INPUT and --test-set were given", where=input, next="give one of them")
-    corpus = f"sacrebleu:{test_set}" if test_set is not None else input
-    if corpus is None and not any((sources, translations, references, docs)):
+    corpus = files.input
+    if chosen.test_set is not None:
+        if corpus is not None:
+            raise InputError("both INPUT and --test-set were given", where=corpus, next="give one of them")
+        corpus = f"sacrebleu:{chosen.test_set}"
+    if corpus is None and not any((files.sources, files.translations, files.references, files.docs)):
         raise InputError("nothing to read",
                          next="wholetext score -s src.txt -t sys.txt -r ref.txt -d docs.txt -m chrf, "
                          "or wholetext score corpus.jsonl -m chrf; `wholetext demo` shows a whole run")
-    given = LineFiles(src=sources, hyps=named(translations), refs=named(references), docs=docs, corpus=corpus)
-    return read(given, langs=chosen.langs, systems=chosen.systems or None, refs=chosen.refs or None,
+    given = LineFiles(src=files.sources, hyps=named(files.translations), refs=named(files.references), docs=files.docs,
+                      corpus=corpus)
+    return read(given, langs=chosen.langs, systems=chosen.system or None, refs=chosen.ref or None,
                 format=chosen.reader)
 
 
 def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
     """``name=FILE`` entries as pairs; plain paths are named after their files."""
-    import os.path
-
     exists = os.path.exists  # pathlib's raises where a name is too long
     return [(path.partition("=")[0], path.partition("=")[2]) if "=" in path and not exists(path) else path
             for path in paths or ()]
 
 
-def warn(notes: tuple[str, ...] | list[str]) -> None:
-    """Print warnings to stderr."""
-    for note in notes:
-        print(f"warning: {printable(note)}", file=sys.stderr)
+def read_lengths(text: str) -> tuple[int, ...]:
+    """``1..10``, ``1,5,10`` or ``3`` → lengths."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dots, last = part.strip().partition("..")
+        try:
+            found += range(int(first), int(last) + 1) if dots else [int(first)]
+        except ValueError:
+            found.append(0)
+    if not found or min(found) < 1:
+        raise InputError(f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10")
+    return tuple(dict.fromkeys(found))

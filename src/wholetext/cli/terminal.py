@@ -7,19 +7,42 @@ console that does the same (``console``), and rows of TSV are made by ``tsv_row`
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from wholetext.files.parsing import printable
 
-__all__ = ["console", "guarded", "printable", "tsv_row"]
-
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+
+    from wholetext.scoring.evaluate import Progress
+
+__all__ = [
+    "console", "count", "guarded", "notes", "number", "plain_table", "printable", "progress_bar", "tsv_row", "warn",
+]
 
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
+LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
+
+
+def number(value: float, places: int = 3) -> str:
+    """A score as it is printed; undefined ones are a dash."""
+    return "–" if math.isnan(value) else f"{value:.{places}f}"
+
+
+def count(many: int, what: str) -> str:
+    return f"{many} {what}" if many == 1 else f"{many} {what}s"
+
+
+def warn(notes: Iterable[str]) -> None:
+    """Print warnings to stderr."""
+    for note in notes:
+        print(f"warning: {printable(note)}", file=sys.stderr)
 
 
 def tsv_row(cells: Iterable[object]) -> str:
@@ -27,12 +50,8 @@ def tsv_row(cells: Iterable[object]) -> str:
 
     Numbers are left as they are. The names themselves are in the JSON format.
     """
-    return "\t".join(_cell(cell) for cell in cells)
-
-
-def _cell(cell: object) -> str:
-    text = printable(str(cell))
-    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
+    shown = [printable(str(cell)) for cell in cells]
+    return "\t".join(f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text for text in shown)
 
 
 def _is_number(text: str) -> bool:
@@ -68,8 +87,11 @@ def guarded() -> Iterator[None]:
         sys.stdout = old
 
 
-def console(**options: Any) -> Console:
-    """A console of rich's: its own colours reach the terminal, control characters of what it prints are shown."""
+def console(width: int | None = None, **options: Any) -> Console:
+    """A console of rich's: its own colours reach the terminal, control characters of what it prints are shown.
+
+    ``width`` applies where the output is not a terminal, which has its own.
+    """
     from rich.console import Console
     from rich.segment import Segment
 
@@ -80,4 +102,44 @@ def console(**options: Any) -> Console:
 
     if "file" not in options and not options.get("stderr"):
         options["file"] = getattr(sys.stdout, "inner", sys.stdout)
-    return Shown(**options)
+    found = Shown(**options)
+    return found if width is None or found.is_terminal else Shown(width=width, **options)
+
+
+def plain_table() -> Table:
+    """An empty table without lines, as every verb prints it."""
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+
+
+def notes(found: Sequence[str], console: Console) -> None:
+    """Notes below a table, wrapped to its width."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1))
+    for note in found:
+        grid.add_row("!", Text(note, overflow="fold"), style="yellow")
+    if found:
+        console.print(grid)
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Progress | None]:
+    """A progress bar on stderr where that is a terminal; silent otherwise."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    tasks: dict[str, Any] = {}
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+
+        def progress(spec: str, done: int, total: int) -> None:
+            if spec not in tasks:
+                tasks[spec] = bar.add_task(spec.replace("[", r"\["), total=total)
+            bar.update(tasks[spec], completed=done)
+
+        yield progress

@@ -11,7 +11,7 @@ from wholetext.registry import Scorer, scorer
 from wholetext.reporting.leaderboard import breakdown, standing
 from wholetext.scoring.results import Results
 from wholetext.significance.compare import Significance
-from wholetext.significance.stored import compared, restored
+from wholetext.significance.stored import compare_run, restored
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ def analyse(results: Results, baseline: str | None = None, testing: Significance
                        next=did_you_mean(baseline, systems) or f"the systems are {', '.join(systems)}")
     if baseline is not None:
         testing = replace(testing or (kept[0] if kept else Significance()), baseline=baseline)
-    testing, comparisons = compared(results, testing)
+    testing, comparisons = compare_run(results, testing)
     baseline = testing.baseline
     scorers = [scorer(spec) for spec in results.scores]
     return RunAnalysis(

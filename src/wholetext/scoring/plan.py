@@ -45,7 +45,7 @@ class Plan:
         return dataclasses.asdict(self)
 
 
-def make_plan(corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2) -> Plan:
+def plan(corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2) -> Plan:
     """Cut every document and fit every request, running no model."""
     check(corpus, outputs)
     engine = Engine(corpus.langs)

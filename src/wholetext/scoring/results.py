@@ -83,9 +83,12 @@ def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | No
         _write_files(results, staged)
 
 
-def refuse_unwritable(folder: Path | str) -> None:
-    """An error, before any work, where a run folder cannot be written."""
+def refuse_unwritable(folder: Path | str, *, overwrite: bool = True) -> None:
+    """An error, before any work, where a run folder cannot be written, or has a run and ``overwrite`` is false."""
     check(Path(folder), RUN)
+    if not overwrite and run_file(Path(folder), "run.json").exists():
+        raise RunError("there is a run here already", where=str(folder),
+                       next="choose another --out, or replace it with --overwrite")
 
 
 def run_file(folder: Path, name: str) -> Path:

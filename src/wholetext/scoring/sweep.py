@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -13,7 +15,7 @@ from wholetext.errors import SpecError, did_you_mean
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import check
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.scoring.results import Results
+from wholetext.scoring.results import Results, write_run
 from wholetext.spec import parse
 from wholetext.types import Corpus, Output, Scores
 from wholetext.views import Context, Slide, View
@@ -149,6 +151,11 @@ def sweep(
         cells=cells,
         results=replace(results, warnings=(*results.warnings, *notes)),
     )
+
+
+def write_sweep(found: Sweep, folder: Path | str) -> None:
+    """Write a run folder like any other, with the grid in grid.json."""
+    write_run(found.results, folder, {"grid.json": json.dumps(found.as_json(), ensure_ascii=False, indent=1)})
 
 
 def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple[Axes, list[str]]:

@@ -40,13 +40,17 @@ def restored(results: Results) -> tuple[Significance, dict[str, Comparison]] | N
     return how, found
 
 
-def compared(results: Results, how: Significance | None = None) -> tuple[Significance, dict[str, Comparison]]:
-    """The comparisons of a run by spec: the stored ones, unless there are none or ``how`` asks for others."""
+def compare_run(
+    results: Results, how: Significance | None = None, output: str | None = None
+) -> tuple[Significance, dict[str, Comparison]]:
+    """The comparisons of a run by spec, and their settings: the stored ones, unless there are none or others are
+    asked for by ``how`` or by another ``output`` of the metrics than the score.
+    """
     kept = restored(results)
-    if kept is not None and (how is None or how == kept[0]):
+    if kept is not None and output is None and how in (None, kept[0]):
         return kept
-    how = how or Significance()
-    return how, {spec: how.compare(scores) for spec, scores in results.scores.items()}
+    how = how or (kept[0] if kept else Significance())
+    return how, {spec: how.compare(scores, output) for spec, scores in results.scores.items()}
 
 
 def plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -130,6 +130,27 @@ def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
         if fault.where:
             raise
         raise InputError(fault.what.removeprefix("recipe: "), where=where, next=fault.next) from None
+
+
+def make_recipe(
+    data: Sequence[Path | str], overrides: Mapping[str, Any] | None = None, *, human: str | None = None,
+    refs: Sequence[str] = (), langs: Sequence[str] = (),
+) -> Recipe:
+    """The recipe of a TOML file, or of EvalSets with the names of their human scores, references and language pairs;
+    with some settings replaced (``adapter.rank`` is the rank of the adapter).
+    """
+    given = {"human": human, "refs": [*refs], "langs": [*langs]}
+    about = {key: value for key, value in given.items() if value}
+    files = [str(name) for name in data if str(name).endswith(".toml")]
+    if files and len(data) > 1:
+        raise InputError("a recipe file cannot be combined with EvalSets", where=files[0],
+                         next="give one or the other; a recipe lists its data itself")
+    if files and about:
+        raise InputError(f"{', '.join(about)} cannot be combined with a recipe file", where=files[0],
+                         next="set it in the recipe")
+    if files:
+        return read_recipe(Path(files[0]), overrides or {})
+    return read_recipe(None, {"data": [{"evalset": str(name), **about} for name in data], **(overrides or {})})
 
 
 def reseeded(recipe: Recipe, seed: int | None) -> Recipe:

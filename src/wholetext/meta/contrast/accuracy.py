@@ -9,21 +9,24 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from wholetext.errors import MetricError, RunError
-from wholetext.files.output_folder import changing, shared_kind
+from wholetext.files.output_folder import changing, check, shared_kind
 from wholetext.files.storage import write_file
-from wholetext.meta.contrast.decisions import BoolArray, Decisions
-from wholetext.meta.contrast.items import Item
+from wholetext.meta.contrast.decisions import BoolArray, Decisions, decide, given_scores
+from wholetext.meta.contrast.items import ContrastSet, Item
+from wholetext.scoring.evaluate import Options
 from wholetext.version import __version__
 
 FORMAT = 1
 FILE = "contrast.json"
 Split = Literal["distance", "flag"]
+File = Path | str
 
 
 @dataclass(frozen=True)
@@ -181,3 +184,36 @@ def _row(one: ContrastAccuracy) -> dict[str, Any]:
 
 def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+@dataclass(frozen=True, eq=False)
+class ContrastResults:
+    """What each metric decided, and McNemar's test of every two of them; ``split`` says what intra-sentential is."""
+
+    decisions: tuple[Decisions, ...]
+    tests: tuple[ContrastComparison, ...]
+    split: Split = "distance"
+
+    def as_json(self) -> dict[str, Any]:
+        return as_json(self.decisions, self.tests, self.split)
+
+
+def contrast(
+    items: ContrastSet, metrics: Sequence[str] = (), scores: Sequence[File | tuple[str, File]] = (), *,
+    higher_is_better: bool = True, split: Split = "distance", options: Options | None = None, out: File | None = None,
+) -> ContrastResults:
+    """Evaluate reference-free metrics on a contrastive set, and precomputed scores: files, or (name, file).
+
+    ``higher_is_better`` is said of the files. With ``out`` contrast.json is written to this folder.
+    """
+    if out is not None:
+        check(Path(out), CONTRAST, (FILE,))
+    found = [decide(items, one, options) for one in metrics]
+    for entry in scores:
+        name, path = entry if isinstance(entry, tuple) else ("", entry)
+        found.append(given_scores(items, path, higher_is_better=higher_is_better, name=name))
+    tests = [compare(first, second) for first, second in combinations(found, 2)]
+    results = ContrastResults(tuple(found), tuple(tests), split)
+    if out is not None:
+        write(Path(out), results.as_json())
+    return results

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from wholetext.cli import terminal
+from wholetext.cli.terminal import LATEX, number
 
 if TYPE_CHECKING:
     from wholetext.meta.curves import Point
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from wholetext.meta.tasks import TaskResult
 
 CURVE = ("k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson", "direct~average", "paragraphs")
-ESCAPE = str.maketrans(
-    {c: f"\\{c}" for c in "_&%#${}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-)  # for LaTeX
 
 
 def render(meta: Meta, format: str) -> None:
@@ -30,16 +27,10 @@ def render(meta: Meta, format: str) -> None:
 
         print(json.dumps(as_json(meta), ensure_ascii=False, indent=1))
     elif format in ("tsv", "latex"):
-        from wholetext.cli.options import warn
-
         print(latex(meta) if format == "latex" else "\n".join(map(terminal.tsv_row, _tsv(meta))))
-        warn(meta.notes)
+        terminal.warn(meta.notes)
     else:
         _print(meta)
-
-
-def number(value: float, places: int = 3) -> str:
-    return "–" if math.isnan(value) else f"{value:.{places}f}"
 
 
 def short(result: TaskResult, meta: Meta) -> str:
@@ -87,13 +78,10 @@ def _span(values: Sequence[float], places: int = 3) -> str:
 
 
 def _print(meta: Meta) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     results, names = meta.table.results, metric_order(meta)
-    wide = terminal.console()
-    console = wide if wide.is_terminal else terminal.console(width=max(100, 34 * (len(results) + 2)))
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    console, table = terminal.console(max(100, 34 * (len(results) + 2))), terminal.plain_table()
     table.add_column("metric", no_wrap=True)
     average = meta.table.average
     if average:
@@ -160,9 +148,8 @@ def _explanations(meta: Meta) -> list[str]:
 
 
 def _print_curves(points: Sequence[Point], console: object) -> None:
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = terminal.plain_table()
     for title in CURVE:
         table.add_column(title, justify="left" if title in ("metric", "scored") else "right")
     for row in _curve(points):
@@ -194,11 +181,11 @@ def _tsv(meta: Meta) -> list[list[str]]:
 def latex(meta: Meta) -> str:
     """A booktabs table: rank and value per task, the best cluster bold, chance levels and pairs at the foot."""
     results, names, average = meta.table.results, metric_order(meta), meta.table.average
-    heads = [*(["average"] if average else []), *(short(result, meta).translate(ESCAPE) for result in results)]
+    heads = [*(["average"] if average else []), *(short(result, meta).translate(LATEX) for result in results)]
     lines = [r"\begin{tabular}{l" + "rr" * len(heads) + "}", r"\toprule",
              " & ".join(["Metric", *(rf"\multicolumn{{2}}{{c}}{{{head}}}" for head in heads)]) + r" \\", r"\midrule"]
     for name in names:
-        row = [name.translate(ESCAPE)]
+        row = [name.translate(LATEX)]
         if average:
             known = name in average.metrics
             i = average.metrics.index(name) if known else 0
@@ -217,8 +204,8 @@ def latex(meta: Meta) -> str:
 
 
 def _latex_curve(points: Sequence[Point]) -> list[str]:
-    rows = [" & ".join(cell.translate(ESCAPE).replace("–", "--") for cell in row) + r" \\" for row in _curve(points)]
-    head = " & ".join(title.translate(ESCAPE) for title in CURVE) + r" \\"
+    rows = [" & ".join(cell.translate(LATEX).replace("–", "--") for cell in row) + r" \\" for row in _curve(points)]
+    head = " & ".join(title.translate(LATEX) for title in CURVE) + r" \\"
     return [r"\begin{tabular}{rllrrrrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
 
 

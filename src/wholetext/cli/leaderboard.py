@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from wholetext.cli import terminal
-from wholetext.cli.options import warn
-from wholetext.cli.terminal import printable
+from wholetext.cli.terminal import LATEX, count, number, printable, warn
 
 if TYPE_CHECKING:
     from wholetext.scoring.results import Results
@@ -20,8 +19,11 @@ Format = Literal["table", "json", "tsv", "latex"]
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
-def render(results: Results, comparisons: Sequence[Comparison], format: Format, signatures: bool = False) -> None:
+def render(
+    results: Results, compared: Mapping[str, Comparison], format: Format, signatures: bool = False
+) -> None:
     """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr."""
+    comparisons = [compared[spec] for spec in results.scores]
     tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
     notes = list(dict.fromkeys((*results.notes, *tested)))
     if format in ("tsv", "latex"):
@@ -36,10 +38,6 @@ def render(results: Results, comparisons: Sequence[Comparison], format: Format, 
         _table(results, comparisons, notes, signatures)
 
 
-def number(value: float, places: int) -> str:
-    return "–" if math.isnan(value) else f"{value:.{places}f}"
-
-
 def arrow(comparison: Comparison) -> str:
     return "↑" if comparison.higher_is_better else "↓"
 
@@ -52,21 +50,19 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
 def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool) -> None:
     from rich.text import Text
 
-    wide = terminal.console()
-    console = wide if wide.is_terminal else terminal.console(width=max(80, 24 * (len(comparisons) + 1)))
-    _scores(comparisons, console)
+    _scores(comparisons, terminal.console(max(80, 24 * (len(comparisons) + 1))))
     first = comparisons[0]
     corpus = results.corpus
     segments = sum(len(doc) for doc in corpus.docs)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
-    console = wide if wide.is_terminal else terminal.console(width=80)
+    console = terminal.console(80)
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
                        f"{_legend(comparisons)}.", style="dim"))
     console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
             console.print(Text(signature, style="dim"), soft_wrap=True)
-    footer(notes, console)
+    terminal.notes(notes, console)
 
 
 def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
@@ -77,21 +73,8 @@ def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
     return list(found) if len(found) == 1 else [f"{signature}  {', '.join(of)}" for signature, of in found.items()]
 
 
-def footer(notes: Sequence[str], console: Any) -> None:
-    """Notes below a table, wrapped to its width."""
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 1))
-    for note in notes:
-        grid.add_row("!", Text(note, overflow="fold"), style="yellow")
-    if notes:
-        console.print(grid)
-
-
 def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
     """Systems x metrics; metrics that have no room beside one another go one block under another, none is cut."""
-    from rich.table import Table
     from rich.text import Text
 
     systems = order(comparisons)
@@ -105,7 +88,7 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
         while end < len(needs) and needs[end] + 2 <= room:
             room -= needs[end] + 2
             end += 1
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table = terminal.plain_table()
         table.add_column("system", overflow="fold", min_width=names, max_width=names)
         for head, need in zip(heads[begin:end], needs[begin:end]):
             table.add_column(head, justify="right", overflow="fold", min_width=need)
@@ -113,10 +96,6 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
             table.add_row(Text(printable(system)), *(column[row] for column in cells[begin:end]))
         console.print(*([""] if begin else []), table, sep="\n")
         begin = end
-
-
-def count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _legend(comparisons: Sequence[Comparison]) -> str:
@@ -218,10 +197,8 @@ def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
 
 
 def _latex(comparisons: Sequence[Comparison]) -> str:
-    escape = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
     arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
-    head = " & ".join(["System", *(f"{c.label.translate(escape)} {arrows[arrow(c)]}" for c in comparisons)])
+    head = " & ".join(["System", *(f"{c.label.translate(LATEX)} {arrows[arrow(c)]}" for c in comparisons)])
     lines = [r"\begin{tabular}{l" + "r" * len(comparisons) + "}", r"\toprule", head + r" \\", r"\midrule"]
     for system in order(comparisons):
         cells = []
@@ -232,5 +209,5 @@ def _latex(comparisons: Sequence[Comparison]) -> str:
             score = number(standing.score, places)
             bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
             cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
-        lines.append(" & ".join([printable(system).translate(escape), *cells]) + r" \\")
+        lines.append(" & ".join([printable(system).translate(LATEX), *cells]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from wholetext.cli import terminal
+from wholetext.cli import options, terminal
+from wholetext.errors import InputError
 
 if TYPE_CHECKING:
-    from wholetext.training.recipe import Recipe
     from wholetext.training.session import Moment, Trained
 
 
@@ -59,23 +59,23 @@ def train(
         float, typer.Option("--limit-minutes", min=0, help="Maximum training time in minutes; 0 = no limit.")
     ] = 0,
     save_seconds: Annotated[float, typer.Option("--save-seconds", min=0, help="Seconds between checkpoints.")] = 30,
-    device: Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")] = "auto",
+    device: options.Device = "auto",
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Do not print progress.")] = False,
 ) -> None:
     """Train a metric on human scores of paragraphs; `-m learned@FOLDER` uses it with any view.
 
     To resume an interrupted run, run the same command again.
     """
-    from wholetext.cli.options import warn
     from wholetext.files.cache import damage_notes
     from wholetext.scoring.engine import Engine
     from wholetext.training.loop import train as run
+    from wholetext.training.recipe import make_recipe
     from wholetext.training.session import Session
 
-    given = {"human": human, "refs": ref, "langs": langs}
     over = {"base": base, "form": form, "adapter.kind": adapter, "sampling": sampling, "epochs": epochs, "batch": batch,
-            "rate": rate, "rank": rank, "seed": seed}
-    recipe = chosen(data, given, {**over, **({"k": lengths(k)} if k else {}), **settings(set_ or [])})
+            "rate": rate, "rank": rank, "seed": seed, "k": [*options.read_lengths(k)] if k else None}
+    over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
+    recipe = make_recipe(data, over, human=human, refs=ref or (), langs=langs or ())
     if threads:
         import torch
 
@@ -84,38 +84,12 @@ def train(
     found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds,
                                 Engine(device=device), progress))
     progress.end()
-    warn(damage_notes())
+    terminal.warn(damage_notes())
     show(found)
-
-
-def chosen(data: list[str], given: dict[str, Any], over: dict[str, Any]) -> Recipe:
-    """The recipe of a file or of options; options win."""
-    from wholetext.errors import InputError
-    from wholetext.training.recipe import read_recipe
-
-    overrides = {key: value for key, value in over.items() if value is not None}
-    files = [name for name in data if name.endswith(".toml")]
-    about = {key: value for key, value in given.items() if value}
-    if files and len(data) > 1:
-        raise InputError("a recipe file cannot be combined with EvalSets", where=files[0],
-                         next="give one or the other; a recipe lists its data itself")
-    if files:
-        if about:
-            raise InputError(f"{', '.join(about)} cannot be combined with a recipe file", where=files[0],
-                             next="set it in the recipe")
-        return read_recipe(Path(files[0]), overrides)
-    return read_recipe(None, {"data": [{"evalset": name, **about} for name in data], **overrides})
-
-
-def lengths(text: str) -> list[int]:
-    from wholetext.cli.judging.meta import read_lengths
-
-    return [*read_lengths(text)]
 
 
 def settings(pairs: list[str]) -> dict[str, Any]:
     """``adapter.rank=16`` → the setting and its value, read as TOML where it is TOML, else as a word."""
-    from wholetext.errors import InputError
     from wholetext.files.parsing import read_toml
 
     found: dict[str, Any] = {}
@@ -151,7 +125,8 @@ class TrainingProgress:
         self.last = now
         text = f"{moment.stage} {moment.done}/{moment.total}"
         if moment.stage == "training":
-            text += f", loss {moment.loss:.4f}, {moment.pace:.1f} pairs/s, {left(moment.left)} left"
+            left = f"{moment.left:.0f} s" if moment.left < 90 else f"{moment.left / 60:.0f} min"
+            text += f", loss {moment.loss:.4f}, {moment.pace:.1f} pairs/s, {left} left"
         if self.terminal:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
             self.open = True
@@ -165,10 +140,6 @@ class TrainingProgress:
             self.open = False
 
 
-def left(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
 def show(found: Trained) -> None:
     """Print the agreement on the validation set, and how to use the metric."""
     from rich.table import Table
@@ -178,8 +149,7 @@ def show(found: Trained) -> None:
         table.add_row(part, str(pairs), f"{acc:.4f}", f"{pearson:.4f}")
     if len(found.verdict.parts) > 1:
         table.add_row("mean", "", f"{found.verdict.acc_eq:.4f}", f"{found.verdict.pearson:.4f}")
-    console = terminal.console(width=None if sys.stdout.isatty() else 120)
-    console.print(table)
+    terminal.console(120).print(table)
     first, best = found.history[0]["verdict"]["loss"], found.verdict.loss
     ends = {"end": "after the last epoch", "patience": "by early stopping", "minutes": "at the time limit"}
     print(f"\n{found.examples[0]} training and {found.examples[1]} validation examples; ended {ends[found.stopped]}, "

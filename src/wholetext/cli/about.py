@@ -1,0 +1,241 @@
+"""`wholetext list`, `show`, `models` and `cache`: what there is to use, and where it is stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import sys
+import typing
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wholetext.cli import options
+from wholetext.cli.terminal import warn
+
+if TYPE_CHECKING:
+    from wholetext.backends.hub.catalogue import Entry
+    from wholetext.backends.hub.locate import Located
+    from wholetext.spec import Value
+
+
+def list_(
+    no_ref: Annotated[bool, typer.Option("--no-ref", help="List only reference-free metrics.")] = False,
+    format: options.TableOrJson = "table",
+    json_: options.Json = False,
+) -> None:
+    """List metrics, aliases and views."""
+    from wholetext.registry import catalogue
+
+    known = catalogue()
+    if no_ref:
+        known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
+    if json_ or format == "json":
+        print(json.dumps(known, indent=1, ensure_ascii=False))
+        return
+    print("metrics (↑ higher is better, ↓ lower)")
+    for name, one in known["metrics"].items():
+        needs = "+".join(side for side in ("src", "hyp", "ref") if side in one["needs"])
+        needs += "".join(f"({side})" for side in one["wants"])
+        print(f"  {name:<14} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} {one['summary']}")
+    if not no_ref:
+        print("\naliases")
+        for alias, spec in sorted(known["aliases"].items()):
+            print(f"  {alias:<14} = {spec}")
+    print("\nviews (write view:metric)")
+    for view, summary in known["views"].items():
+        print(f"  {view:<14} {summary}")
+    for name, why in known["broken"].items():
+        print(f"warning: the plug-in {name} cannot be used: {why}", file=sys.stderr)
+    print("\n`wholetext show NAME` explains one: its parameters, direction, range and paper.")
+
+
+def show(name: Annotated[str, typer.Argument(help="Metric, view, alias or full spec string.")]) -> None:
+    """Explain a metric, a view or a spec string."""
+    from wholetext.registry import ALIASES, arguments, parameters, scorer, view_class
+    from wholetext.spec import Call
+
+    if view := view_class(name):
+        kind: type = view
+        given: Mapping[str, Value] = {}
+        print(f"view {name}\n\n{inspect.getdoc(kind) or ''}")
+    else:
+        found = scorer(name)
+        metric = found.metric
+        kind = type(metric)
+        if name in ALIASES:
+            print(f"{name} stands for {found.spec}\n")
+        print(f"metric {metric.name}: {metric.summary}\n\n{inspect.getdoc(kind) or ''}\n")
+        print(f"needs      {', '.join(sorted(metric.needs))}")
+        if metric.wants:
+            print(f"wants      {', '.join(sorted(metric.wants))} (used when given)")
+        better = "higher is better" if metric.higher_is_better else "lower is better"
+        print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
+        print(f"outputs    {', '.join(metric.outputs)}")
+        usual = Call(found.view.name, arguments(found.view))
+        print(f"view       {usual} (put another before it: context(prev=2):{metric.name})")
+        given = arguments(metric)
+    print("parameters")
+    for key, (hint, default) in parameters(kind).items():
+        print(f"  {key:<16} {given.get(key, default)!s:<10} {_hint(hint)}")
+
+
+def _hint(hint: object) -> str:
+    """A type as a person reads it: choices, or the plain names."""
+    if typing.get_origin(hint) is typing.Literal:
+        return " | ".join(str(choice) for choice in typing.get_args(hint))
+    parts = typing.get_args(hint) or (hint,)
+    return " | ".join("none" if part is type(None) else getattr(part, "__name__", str(part)) for part in parts)
+
+
+# ---------------------------------------------------------------- models
+
+models = typer.Typer(help="List, download and verify models.", no_args_is_help=True, add_completion=False,
+                     rich_markup_mode=None)
+Name = Annotated[
+    str, typer.Argument(help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …).")
+]
+Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit (default: the latest).")]
+
+
+@models.command("list")
+def list_models(format: options.TableOrJson = "table", json_: options.Json = False) -> None:
+    """List the default models of metrics: licence, size, access, and whether they are downloaded."""
+    from wholetext.backends.hub.catalogue import CATALOGUE, present
+
+    rows = [(one, present(one.name)) for one in CATALOGUE]
+    if json_ or format == "json":
+        print(json.dumps([facts(one, at) for one, at in rows], indent=1))
+        return
+    width = max(len(one.name) for one, _ in rows)
+    print(f"{'model':<{width}} {'GB':>5}  {'licence':<16} {'here':<13} used by")
+    for one, at in rows:
+        here = at.revision[:12] if at else "no (gated)" if one.gated else "no"
+        print(f"{one.name:<{width}} {one.gigabytes:>5.2f}  {one.licence:<16} {here:<13} {', '.join(one.used_by)}")
+    print("\n`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.")
+
+
+@models.command("show")
+def show_model(
+    name: Name, revision: Revision = "", format: options.TableOrJson = "table", json_: options.Json = False
+) -> None:
+    """Show a model's licence, size, revision and path."""
+    from wholetext.backends.hub.catalogue import companions, entry, named, present
+
+    model = named(name)
+    at = present(model, revision)
+    known = facts(entry(model), at, model)
+    if json_ or format == "json":
+        print(json.dumps(known, indent=1))
+        return
+    for key in ("name", "about", "used_by", "licence", "gated", "gigabytes", "revision", "path"):
+        value = known[key]
+        if value not in (None, "", [], False):
+            text = ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
+            print(f"{key.replace('_', ' '):<10} {text}")
+    if at is None:
+        print(f"{'here':<10} no → wholetext models fetch {model}")
+        return
+    for other, _ in companions(at.path):
+        print(f"{'needs':<10} {other} (tokenizer)")
+
+
+@models.command()
+def fetch(name: Name, revision: Revision = "") -> None:
+    """Download a model and its tokenizer from the Hugging Face Hub."""
+    from wholetext.backends.hub.catalogue import entry, licence, named, size
+    from wholetext.backends.hub.catalogue import fetch as bring
+
+    model = named(name)
+    known = entry(model)
+    for at in bring(model, revision):
+        print(f"{at.name}  {at.revision}  {size(at.path) / 1e9:.2f} GB  licence {licence(at.path, known)}")
+        print(f"  {at.path}")
+        known = None
+
+
+@models.command()
+def verify(
+    name: Name, revision: Revision = "", format: options.TableOrJson = "table", json_: options.Json = False
+) -> None:
+    """Verify a model's files without loading them: complete, unchanged, safe."""
+    from wholetext.backends.hub.catalogue import named, present
+    from wholetext.backends.hub.verify import verify as look
+    from wholetext.errors import ModelError
+
+    model = named(name)
+    at = present(model, revision)
+    if at is None:
+        raise ModelError(f"model {model!r} is incomplete or not downloaded", next=f"wholetext models fetch {model}")
+    found = look(at.path)
+    if json_ or format == "json":
+        print(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
+    else:
+        print(f"{at.name}  {at.revision}  {at.path}")
+        for one in found:
+            print(f"  {'ok ' if one.good else 'BAD'} {one.file:<36} {one.what}")
+    if not all(one.good for one in found):
+        raise typer.Exit(1)
+
+
+def facts(known: Entry | None, at: Located | None, model: str = "") -> dict[str, Any]:
+    """A model as plain values."""
+    from wholetext.backends.hub.catalogue import licence, size
+
+    return {
+        "name": model or (known.name if known else ""),
+        "used_by": [*known.used_by] if known else [],
+        "about": known.about if known else "",
+        "licence": licence(at.path, known) if at else known.licence if known else None,
+        "gated": known.gated if known else None,
+        "gigabytes": round(size(at.path) / 1e9, 2) if at else known.gigabytes if known else None,
+        "revision": at.revision if at else None,
+        "path": str(at.path) if at else None,
+    }
+
+
+# ---------------------------------------------------------------- cache
+
+cache = typer.Typer(help="Show or clear the cache of scores.", no_args_is_help=True, add_completion=False,
+                    rich_markup_mode=None)
+
+
+@cache.command()
+def info(format: options.TableOrJson = "table", json_: options.Json = False) -> None:
+    """Show the location, size and contents of the cache."""
+    from wholetext.files.cache import Cache
+
+    scores = Cache()
+    found = scores.info()
+    warn(scores.notes)
+    if json_ or format == "json":
+        print(json.dumps({"path": str(found.path), "bytes": found.bytes, "counts": dict(found.counts),
+                          "unused": found.unused}))  # fmt: skip
+        return
+    print(f"{found.path}  {found.bytes / 1e6:.1f} MB")
+    for kind, count in found.counts.items():
+        print(f"  {kind:<24} {count}")
+    if found.unused:
+        print(f"  {found.unused} values of wholetext 0.1.0, which have no checksums and are not used; "
+              "`wholetext cache clear` removes them")
+
+
+@cache.command()
+def clear(
+    kind: Annotated[
+        str | None, typer.Argument(help="Kind of entries to delete, e.g. rows:bleu (default: all).")
+    ] = None,
+) -> None:
+    """Delete cached scores; they are computed again when needed."""
+    from wholetext.errors import CacheError, did_you_mean
+    from wholetext.files.cache import Cache
+
+    scores = Cache()
+    kinds = list(scores.info().counts)
+    if kind is not None and kind not in kinds:
+        raise CacheError(f"the cache holds nothing of kind {kind!r}", where=str(scores.path),
+                         next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}")
+    print(f"dropped {scores.clear(kind)} values")
+    warn(scores.notes)

@@ -1,1 +1,0 @@
-"""Verbs that tell what is there: metrics, models, cache."""

@@ -1,0 +1,145 @@
+"""`wholetext contrast` and `features`: metrics on contrastive test sets; discourse features against references."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from wholetext.cli import options, terminal
+from wholetext.cli.terminal import warn
+from wholetext.errors import InputError
+
+if TYPE_CHECKING:
+    from wholetext.meta.contrast import ContrastAccuracy, ContrastResults
+    from wholetext.meta.features import Discriminativeness
+
+
+def contrast(
+    *,
+    set: Annotated[
+        str, typer.Argument(metavar="FILE", help="Contrastive set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.")
+    ],
+    metric: Annotated[
+        list[str] | None, typer.Option("-m", "--metric", help="Reference-free metric to evaluate (repeatable).")
+    ] = None,
+    scores: Annotated[
+        list[str] | None, typer.Option("--scores", help="Precomputed scores, NAME=FILE (repeatable).")
+    ] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", help="Lower is better in --scores files.")] = False,
+    documents: Annotated[
+        Path | None, typer.Option("--documents", help="Line-aligned documents with the context (folder or TSV).")
+    ] = None,
+    context: Annotated[
+        int, typer.Option("--context", min=0, help="Number of context sentences to take from --documents.")
+    ] = 3,
+    langs: options.Langs = None,
+    reader: Annotated[
+        str, typer.Option("--reader", help="Input format: auto, jsonl, contrapro, ctxpro, discevalmt or voita.")
+    ] = "auto",
+    split: Annotated[
+        Literal["distance", "flag"],
+        typer.Option("--split", help="Define intra-sentential by distance 0 or by the item's flag."),
+    ] = "distance",
+    format: options.TableOrJson = "table",
+    json_: options.Json = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Write contrast.json into this folder.")] = None,
+    execution: options.Execution,
+) -> None:
+    """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
+    from wholetext.io.assembly import pair
+    from wholetext.meta.contrast import Wanted, read
+    from wholetext.meta.contrast import contrast as run
+
+    if not metric and not scores:
+        raise InputError("nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)")
+    items = read(set, Wanted(pair(langs) if langs else None, documents, context), reader)
+    warn(items.warnings)
+    found = run(items, metric or (), options.named(scores), higher_is_better=not minimize, split=split,
+                options=execution.options(), out=out)
+    for one in found.decisions:
+        warn(one.warnings)
+    if json_ or format == "json":
+        print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
+    else:
+        _accuracies(found)
+
+
+def _accuracies(found: ContrastResults) -> None:
+    from rich.text import Text
+
+    from wholetext.meta.contrast import groups, overall
+
+    console = terminal.console(max(80, 40 + 36 * len(found.decisions)))
+    table = terminal.plain_table()
+    table.add_column("group", no_wrap=True)
+    table.add_column("items", justify="right")
+    table.add_column("chance", justify="right")
+    for one in found.decisions:
+        table.add_column(Text(one.metric), overflow="fold")
+    everything = {"": [[overall(one)] for one in found.decisions]}
+    by_group = [groups(one, found.split) for one in found.decisions]
+    everything |= {kind: [parts[kind] for parts in by_group] for kind in by_group[0]}
+    for kind, columns in everything.items():
+        for row in zip(*columns):
+            label = f"{kind} {row[0].group}".strip()
+            chance = f"{100 * row[0].chance:.1f}"
+            table.add_row(Text(label), str(row[0].total), chance, *(Text(_cell(cell)) for cell in row))
+    console.print(table)
+    console.print(Text("\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors. "
+                       "Chance is what random scores without ties reach.",
+                       style="dim"))
+    for test in found.tests:
+        console.print(Text(f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "
+                           f"{test.only_second}, p = {test.p:.4g}"))
+
+
+def _cell(one: ContrastAccuracy) -> str:
+    marks = (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
+    return f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]{marks}"
+
+
+def features(
+    *,
+    files: options.Files,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--metric", help="Discourse feature of one text: freq, conn, rc, lc (repeatable)."),
+    ] = None,
+    chosen: options.Chosen,
+    format: options.TableJsonTsv = "table",
+    json_: options.Json = False,
+) -> None:
+    """Compare discourse features of outputs and references for each document."""
+    from wholetext.meta.features import FEATURES, discriminativeness
+
+    loaded = options.load(files, chosen)
+    warn(loaded.warnings)
+    found = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
+    rows = [asdict(one) for one in found]
+    if json_ or format == "json":  # undefined is null
+        plain = [{key: None if value != value else value for key, value in row.items()} for row in rows]
+        print(json.dumps(plain, ensure_ascii=False, indent=1))
+    elif format == "tsv":
+        print("\n".join(map(terminal.tsv_row, [rows[0], *(row.values() for row in rows)])))
+    else:
+        _shares(found)
+
+
+def _shares(found: list[Discriminativeness]) -> None:
+    from rich.text import Text
+
+    console, table = terminal.console(120), terminal.plain_table()
+    for name in ("feature", "system"):
+        table.add_column(name, no_wrap=True)
+    for name in ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical"):
+        table.add_column(name, justify="right")
+    for one in found:
+        shares = (f"{100 * share:.1f} %" for share in (one.below, one.equal, one.above))
+        table.add_row(Text(one.feature), Text(terminal.printable(one.system)), f"{one.hyp:.4f}", f"{one.ref:.4f}",
+                      *shares, str(one.pairs), str(one.identical))
+    console.print(table)
+    console.print(Text("\nShares of (document, reference) pairs; pairs of equal texts are left out.", style="dim"))

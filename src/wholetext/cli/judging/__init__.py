@@ -1,1 +1,0 @@
-"""Verbs that compare metrics with people, and train them."""

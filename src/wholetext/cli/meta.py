@@ -1,0 +1,199 @@
+"""`wholetext meta` and `paragraphs`: agreement of metrics with human judgment; paragraph data from sentence ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from wholetext.cli import options
+from wholetext.cli.terminal import progress_bar, warn
+from wholetext.errors import InputError
+
+
+def meta(
+    *,
+    evalset: Annotated[Path, typer.Argument(help="EvalSet folder (mt-metrics-eval).")],
+    langs: Annotated[
+        list[str] | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable).")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--metric", help="Name of a stored metric, or metric to compute: [view:]metric[@model]."),
+    ] = None,
+    stored: Annotated[bool, typer.Option("--stored", help="Also evaluate all stored metrics.")] = False,
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option("--scores", help="Precomputed scores: a file NAME-REF.LEVEL.score or a folder (repeatable)."),
+    ] = None,
+    primary: Annotated[
+        bool | None,
+        typer.Option("--primary/--no-primary",
+                     help="Only primary submissions of stored metrics (default with --tasks)."),
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option("--level", help="Level whose default tasks to run: sys, domain, doc, seg (repeatable)."),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable)."),
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option("--tasks", help="Official WMT task list: wmt21, wmt22, wmt23 or wmt24.")
+    ] = None,
+    k: Annotated[str | None, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
+    raters: Annotated[
+        Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a paragraph.")
+    ] = "each",
+    gold: options.Gold = None,
+    ref: Annotated[
+        list[str] | None,
+        typer.Option("--ref", help="Reference used by the metrics (default: the standard one; repeatable)."),
+    ] = None,
+    close_ref: Annotated[
+        list[str] | None, typer.Option("--close-ref", help="Near-duplicate references to exclude.")
+    ] = None,
+    human: Annotated[
+        bool | None,
+        typer.Option("--human/--no-human", help="Include human translations as systems (--tasks: as in that year)."),
+    ] = None,
+    outliers: Annotated[
+        bool, typer.Option("--outliers", help="Include the outlier systems that WMT excludes.")
+    ] = False,
+    domain: Annotated[
+        list[str] | None, typer.Option("--domain", help="Restrict to these domains (repeatable).")
+    ] = None,
+    system: options.Systems = None,
+    sample: Annotated[
+        int, typer.Option("--sample", min=0, help="Number of documents to sample at random; 0 = all.")
+    ] = 0,
+    test_set: Annotated[
+        str, typer.Option("--test-set", help="WMT test set whose conventions apply, if the folder was renamed.")
+    ] = "",
+    all_segments: Annotated[
+        bool, typer.Option("--all-segments", help="Score all segments, not only those with human scores.")
+    ] = False,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Exclude what is missing from score files, with a warning.")
+    ] = False,
+    interval: Annotated[
+        Literal["documents", "systems", "both"] | None,
+        typer.Option("--interval", help="Add 95 % bootstrap confidence intervals over these units."),
+    ] = None,
+    between: Annotated[bool, typer.Option("--between", help="Also report correlations between metrics.")] = False,
+    draws: Annotated[
+        int, typer.Option("--draws", min=0, help="Number of resamples per significance test; 0 = no tests.")
+    ] = 1000,
+    block: Annotated[
+        int, typer.Option("--block", min=0, help="Early-stopping interval, in draws; 0 = never stop early.")
+    ] = 0,
+    stop_below: Annotated[
+        float, typer.Option("--stop-below", min=0, max=1, help="Early stopping: stop if the p-value is below this.")
+    ] = 0.02,
+    stop_above: Annotated[
+        float, typer.Option("--stop-above", min=0, max=1, help="Early stopping: stop if the p-value is above this.")
+    ] = 0.5,
+    micro: Annotated[
+        bool, typer.Option("--micro", help="Weight rows (items, systems) by their number of scores.")
+    ] = False,
+    nan: Annotated[
+        Literal["skip", "zero"], typer.Option("--nan", help="Undefined correlations: skip them, or count them as 0.")
+    ] = "skip",
+    weight: Annotated[
+        list[str] | None, typer.Option("--weight", help="Weight of a task in the average, TASK=NUMBER (repeatable).")
+    ] = None,
+    weigh_by: Annotated[
+        str,
+        typer.Option("--weigh-by", help="Distribute the weights evenly over langs, level, statistic, in this order."),
+    ] = "",
+    seed: options.Seed = 12345,
+    alpha: options.Alpha = 0.05,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for meta.json and the computed scores.")] = None,
+    format: options.Format = "table",
+    json_: options.Json = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Same as -f latex.")] = False,
+    execution: options.Execution,
+    quiet: options.Quiet = False,
+) -> None:
+    """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
+    from wholetext.cli.meta_tables import render
+    from wholetext.meta.evaluate import MetaTasks, meta_evaluate
+    from wholetext.meta.metric_scores import Wanted
+    from wholetext.meta.participants import Selection
+    from wholetext.meta.presets import Averaging
+    from wholetext.meta.tasks import MetricTests
+
+    selection = Selection(gold, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
+                          tuple(domain or ()), tuple(system or ()), all_segments, test_set, sample, seed)
+    tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
+    averaging = Averaging(micro, nan == "zero", read_weights(weight or ()), tuple(filter(None, weigh_by.split(","))))
+    asked = MetaTasks(tuple(level or ()), tuple(task or ()), tasks, averaging, between, human, primary)
+    wanted = Wanted(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
+                    "drop" if allow_missing else "error")
+    lengths = options.read_lengths(k) if k else ()
+    with progress_bar(quiet) as progress:
+        found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
+                              raters=raters, options=execution.options(progress=progress), out=out)
+    render(found, "json" if json_ else "latex" if latex else format)
+
+
+def read_weights(given: Sequence[str]) -> dict[str, float]:
+    """``seg:acc_eq=2`` … → task → weight."""
+    found: dict[str, float] = {}
+    for text in given:
+        task, equals, number = text.rpartition("=")
+        try:
+            found[task] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not 0 <= found[task] < float("inf"):
+            raise InputError(f"invalid weight {text!r}", next="write --weight seg:acc_eq=2")
+    return found
+
+
+def paragraphs(
+    evalset: Annotated[Path, typer.Argument(help="EvalSet folder with ratings of individual raters.")],
+    langs: Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
+    k: Annotated[str, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = "1..10",
+    gold: options.Gold = None,
+    mqm_tsv: Annotated[
+        Path | None, typer.Option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations.")
+    ] = None,
+    mqm_weights: Annotated[
+        str, typer.Option("--mqm-weights", help="Error weights for --mqm-tsv: standard, wmt22, or major=5,minor=1 …")
+    ] = "standard",
+    raters: Annotated[
+        Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a segment.")
+    ] = "each",
+    agreement: Annotated[
+        Literal["nominal", "ordinal", "interval", "ratio"] | None,
+        typer.Option("--agreement", help="Print how well raters agree: Krippendorff's alpha on this scale; each pair."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Output folder; one EvalSet or JSONL file per length.")
+    ] = None,
+    format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")] = "evalset",
+) -> None:
+    """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
+    from wholetext.meta.judgments.raters import rater_pairs, reliability
+    from wholetext.meta.paragraph_sets import paragraph_sets
+
+    lengths = options.read_lengths(k)
+    found = paragraph_sets(evalset, langs, lengths, gold=gold, mqm_tsv=mqm_tsv, mqm_weights=mqm_weights, raters=raters,
+                           out=out, format=format)
+    source = found.source
+    warn([source.note] if source.note else [])
+    print(f"{found.gold} ratings of {source.path}: {len(source.ratings)} by {len(source.ratings.raters)} raters, "
+          f"{len(source.ratings.systems)} systems")
+    if agreement:
+        print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
+        print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
+        for one in rater_pairs(source.ratings):
+            print(f"{one.one}\t{one.two}\t{one.items}\t{one.pearson:.4f}\t{one.kappa:.4f}\t{one.pairs}\t"
+                  f"{one.pair_agreement:.4f}")
+    print("k\tparagraphs\titems\titems of one system only")
+    for length, rated, chosen in zip(lengths, found.rated, found.sets):
+        print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")

@@ -1,1 +1,0 @@
-"""Verbs that score texts and show scores."""

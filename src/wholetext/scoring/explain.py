@@ -1,0 +1,135 @@
+"""Why a document has its score: which spans matched, are missing or are extra, beside a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import InputError, MetricError, did_you_mean
+from wholetext.metrics.blonde.metric import Blonde
+from wholetext.metrics.blonde.reasons import Reasons, reasons
+from wholetext.metrics.blonde.spans import Compared, compared
+from wholetext.registry import scorer
+from wholetext.scoring.evaluate import evaluate
+from wholetext.scoring.results import Results, damaged_details
+from wholetext.types import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """One document of one system under one metric."""
+
+    scores: Scores
+    doc: str
+    ref: str
+    segments: tuple[Compared, ...]
+    reason: str  # why the score is undefined, or ""
+    reasons: Reasons
+    computed: bool  # now, not read from the run
+    notes: tuple[str, ...]
+
+    @property
+    def spec(self) -> str:
+        return self.scores.metric
+
+    @property
+    def system(self) -> str:
+        return self.scores.system
+
+    def values(self) -> dict[str, float]:
+        """The document's outputs; undefined ones are NaN."""
+        row = self.scores.table("doc")[self.scores.rows.docs.index(self.doc)]
+        return dict(zip(self.scores.outputs, row.tolist()))
+
+    def as_json(self) -> dict[str, Any]:
+        scores = {name: None if value != value else value for name, value in self.values().items()}
+        return {"document": self.doc, "system": self.system, "reference": self.ref, "metric": self.spec,
+                "scores": scores, "computed": self.computed, "reason": self.reason or None,
+                "why": self.reasons.as_json(), "signature": str(self.scores.signature),
+                "segments": [segment.as_json() for segment in self.segments]}
+
+
+def explain(
+    results: Results, metric: str | None = None, *, system: str | None = None, doc: str | None = None,
+    ref: str | None = None,
+) -> Explained:
+    """Which spans of a document match a reference, are missing or are extra, and how they make its score.
+
+    By default the first BlonDe metric of the run, its first reference, and the document with the lowest score. A metric
+    that the run does not have is computed, for no more than is asked.
+    """
+    spec, corpus = scorer(metric or _first(results)).spec, results.corpus
+    system = _choose("system", system, results.systems, only=True)
+    ids = [one.id for one in corpus.docs]
+    if doc is not None:
+        _choose("document", doc, ids)
+    scores, notes = _scores(results, spec, system, doc)
+    if doc is None:
+        values = scores.at("doc")
+        doc = scores.rows.docs[int(np.nanargmin(values)) if not np.isnan(values).all() else 0]
+    refs = used(scores.signature["refs"], corpus.references)
+    ref = _choose("reference", ref or next(iter(refs), None), refs)
+    output = next(one for one in results.outputs if one.system == system)
+    details = _details(scores, doc)
+    found = scorer(spec).metric.resolve(corpus.langs)
+    if not details or not all("blonde" in one for _, one in details) or not isinstance(found, Blonde):
+        raise MetricError(f"{spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
+    with damaged_details(scores):
+        texts = output.docs[doc], corpus.docs[ids.index(doc)].refs[ref]
+        segments = compared(details, *texts, which=refs.index(ref))
+    why = reasons(found.recipe, scores.totals()[scores.rows.docs.index(doc)],
+                  document_score=scores.signature.get("document_score", "as-corpus"))
+    reason = next((one["reason"] for _, one in details if "reason" in one), "")
+    return Explained(scores, doc, ref, segments, reason, why, spec not in results.scores, notes)
+
+
+def _first(results: Results) -> str:
+    """The run's first metric of the family; texts without a run get ``blonde``."""
+    family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
+    if results.scores and not family:
+        raise MetricError(f"the run has no BlonDe scores (it has {', '.join(results.scores)})",
+                          next="name one to compute it now: explain RUN -m d-blonde")
+    return family[0] if family else "blonde"
+
+
+def _scores(results: Results, spec: str, system: str, doc: str | None) -> tuple[Scores, tuple[str, ...]]:
+    """From the run where it has the metric, else computed now; with notes on what was computed."""
+    if spec in results.scores:
+        return results.scores[spec][system], ()
+    corpus = results.corpus
+    if doc is not None and not scorer(spec).metric.surveys:  # annotation files go by line: they need them all
+        corpus = replace(corpus, docs=tuple(one for one in corpus.docs if one.id == doc))
+    made = evaluate(corpus, [output for output in results.outputs if output.system == system], [spec])
+    said = (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()
+    return made.scores[spec][system], (*said, *made.warnings)
+
+
+def _details(scores: Scores, doc: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """(first segment, detail) of each row of the document."""
+    own = scores.rows.of(scores.rows.docs.index(doc))
+    return [(int(scores.rows.start[own.start + i]), one or {}) for i, one in enumerate(scores.details[own])]
+
+
+def used(listed: str, known: Sequence[str]) -> list[str]:
+    """The references that a signature lists, in the order of the spans; names may have commas in them."""
+    found: dict[int, list[str]] = {len(listed) + 1: []}  # where a name begins → the names from there to the end
+    for at in reversed([0, *(i + 1 for i, sign in enumerate(listed) if sign == ",")]):
+        for name in known:
+            rest = found.get(at + len(name) + 1)
+            if rest is not None and name not in rest and f"{listed},".startswith(f"{name},", at):
+                found[at] = [name, *rest]
+                break
+    return found.get(0, [])
+
+
+def _choose(what: str, name: str | None, known: Sequence[str], *, only: bool = False) -> str:
+    if name is None and only and len(known) == 1:
+        return known[0]
+    if name is None or name not in known:
+        said = f"there is no {what} {name!r}" if name else f"which {what}?"
+        shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
+        raise InputError(said, next=did_you_mean(name or "", list(known)) or f"{what}s: {shown or 'none'}")
+    return name

@@ -1,0 +1,38 @@
+"""A run: outputs are scored, systems are compared, and both are kept in a folder; `wholetext score` is this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from wholetext.errors import InputError, did_you_mean
+from wholetext.io import Loaded
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.results import Results, refuse_unwritable, write_run
+from wholetext.significance.compare import Significance
+from wholetext.significance.stored import stored
+
+
+def make_run(
+    loaded: Loaded, metrics: Sequence[str] | str, options: Options | None = None,
+    significance: Significance | None = None, *, out: Path | str | None = None, overwrite: bool = False,
+) -> Results:
+    """Score all outputs with all metrics and compare the systems; ``compare_run`` returns the comparisons.
+
+    With ``out`` everything is written to this run folder. What cannot work is refused before anything is scored.
+    """
+    how, systems = significance or Significance(), [output.system for output in loaded.outputs]
+    if how.baseline is not None and how.baseline not in systems:
+        near = did_you_mean(how.baseline, systems) or f"the systems are {', '.join(systems)}"
+        raise InputError(f"there is no system {how.baseline!r} to compare with", next=near)
+    if not 0 < how.alpha < 1:
+        raise InputError(f"alpha is {how.alpha}", next="give a level between 0 and 1, such as 0.05")
+    if out is not None:
+        refuse_unwritable(out, overwrite=overwrite)
+    results = evaluate(loaded.corpus, loaded.outputs, metrics, options)
+    comparison = stored(how, [how.compare(scores) for scores in results.scores.values()])
+    results = replace(results, warnings=(*loaded.warnings, *results.warnings), comparison=comparison)
+    if out is not None:
+        write_run(results, out)
+    return results
