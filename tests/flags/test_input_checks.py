@@ -11,7 +11,7 @@ import pytest
 from wholetext.demo import load
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts, read
-from wholetext.languages.function_words import other_language
+from wholetext.languages.identify import other_language
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Output
 

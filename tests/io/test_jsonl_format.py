@@ -202,3 +202,9 @@ def test_lines_without_a_language_pair_beside_lines_with_one(tmp_path: Path) -> 
     silent = {"doc": "b", "src": ["1"], "outputs": {"x": ["A"]}}
     loaded = read_jsonl(tmp_path, stated, silent)
     assert loaded.warnings == ("1 lines state no language pair and are taken as de-en, as others state",)
+
+
+def test_a_pair_may_have_hyphens_inside_its_codes(tmp_path: Path) -> None:
+    assert read_jsonl(tmp_path, {**DOC, "langs": "zh-CN-en"}).corpus.langs == ("zh-CN", "en")
+    with pytest.raises(InputError, match="languages are written"):
+        read_jsonl(tmp_path, {**DOC, "langs": "xx-yy-zz"})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wholetext.flags.loops import loop
 from wholetext.languages import scripts_of
-from wholetext.languages.profile import Profile, likelihoods
+from wholetext.languages.identify import Profile, likelihoods
 from wholetext.languages.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
 from wholetext.types import FloatArray, IntArray
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from wholetext.flags.order import order_note
 from wholetext.languages import code_of, scripts_of
-from wholetext.languages.function_words import listed, other_language
+from wholetext.languages.identify import listed, other_language
 from wholetext.languages.scripts import CONTENT, SCRIPTS, letters
 from wholetext.types import Corpus, FloatArray, Output
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io import formats
@@ -54,12 +55,17 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
 
     ``name`` is the system's, unless the file itself names the systems in it.
     """
-    outputs: list[Output] = []
+    outputs, where = list[Output](), shown(path)
     with opened(path) as file:
         file.head()  # a folder or a test set is not an output
         kind = formats.recognise(file)
         if kind == "lines":
-            outputs.append(_parallel(loaded, list(file.lines()), shown(path), name))
+            texts, wanted = list(file.lines()), sum(len(doc) for doc in loaded.corpus.docs)
+            if len(texts) != wanted:
+                raise AlignmentError(f"this has {len(texts)} lines, but the corpus has {wanted} segments", where=where,
+                                     next="write one line per segment; outputs with other sentence breaks go in JSONL")
+            left = iter(texts)  # in the order of the corpus
+            outputs.append(Output(name, {doc.id: tuple(islice(left, len(doc))) for doc in loaded.corpus.docs}))
         else:
             more = formats.read(kind, file, loaded.corpus.langs if all(loaded.corpus.langs) else None)
             known = {doc.id for doc in loaded.corpus.docs}
@@ -68,24 +74,10 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
                 system = name if output.system == stem(path) else output.system
                 outputs.append(replace(output, system=system, docs=docs))
     if not outputs:
-        raise InputError("there is no output of a system in this file", where=shown(path),
+        raise InputError("there is no output of a system in this file", where=where,
                          next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)")
-    done = assemble(loaded.corpus, (*loaded.outputs, *outputs), loaded.warnings, shown(path))
+    done = assemble(loaded.corpus, (*loaded.outputs, *outputs), loaded.warnings, where)
     return replace(done, others=loaded.others)
-
-
-def _parallel(loaded: Loaded, texts: list[str], where: str, system: str) -> Output:
-    """Lines that stand in the order of the corpus."""
-    docs = loaded.corpus.docs
-    wanted = sum(len(doc) for doc in docs)
-    if len(texts) != wanted:
-        raise AlignmentError(f"this has {len(texts)} lines, but the corpus has {wanted} segments", where=where,
-                             next="write one line per segment; outputs with other sentence breaks go in JSONL")
-    start, cut = 0, {}
-    for doc in docs:
-        cut[doc.id] = tuple(texts[start : start + len(doc)])
-        start += len(doc)
-    return Output(system, cut)
 
 
 def _without_references(loaded: Loaded) -> Loaded:

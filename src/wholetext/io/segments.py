@@ -115,55 +115,52 @@ def _with_domain(entry: str, where: str) -> tuple[str, dict[str, str]]:
     return doc.strip(), {"domain": domain.strip()} if domain.strip() else {}
 
 
-@dataclass(frozen=True)
-class RecordTable:
+def load_records(
+    columns: Mapping[Key, list[str]], lines: Sequence[int], corpus: str, langs: Langs, notes: Sequence[str], where: str
+) -> Loaded:
     """Segments by column (rows of a TSV, lines of a JSONL), all columns equally long, and the line each is from."""
+    notes = list(notes)
+    if ("system", "") in columns:
+        columns, lines = _unstacked(columns, lines, where)
+    if ("doc", "") in columns:
+        runs, more = runs_of(columns["doc", ""], where, lines=lines)
+        notes += more
+    else:
+        runs = [DocumentRun("doc1", 0, len(lines))]
+        notes.append(f"no document ids are given: all {len(lines)} segments are taken as one document")
+    metas = {name: values for (kind, name), values in columns.items() if kind == "meta"}
+    runs = [replace(run, meta={name: values[run.start] for name, values in metas.items() if values[run.start]})
+            for run in runs]
+    texts = [Column(kind, name or (stem(where) if kind == "hyp" else ""), texts, where)
+             for (kind, name), texts in columns.items() if kind in ("src", "ref", "hyp")]
+    return load(texts, runs, corpus or stem(where), langs, notes, where)
 
-    where: str
-    lines: Sequence[int]
-    columns: Mapping[Key, list[str]]
 
-    def loaded(self, corpus: str, langs: Langs, notes: Sequence[str]) -> Loaded:
-        """The corpus and outputs these segments make up."""
-        table, notes = self._folded() if ("system", "") in self.columns else self, list(notes)
-        if ("doc", "") in table.columns:
-            runs, more = runs_of(table.columns["doc", ""], self.where, lines=table.lines)
-            notes += more
-        else:
-            runs = [DocumentRun("doc1", 0, len(table.lines))]
-            notes.append(f"no document ids are given: all {len(table.lines)} segments are taken as one document")
-        metas = {name: values for (kind, name), values in table.columns.items() if kind == "meta"}
-        runs = [replace(run, meta={name: values[run.start] for name, values in metas.items() if values[run.start]})
-                for run in runs]
-        columns = [Column(kind, name or (stem(self.where) if kind == "hyp" else ""), texts, self.where)
-                   for (kind, name), texts in table.columns.items() if kind in ("src", "ref", "hyp")]
-        return load(columns, runs, corpus or stem(self.where), langs, notes, self.where)
+def _unstacked(
+    columns: Mapping[Key, list[str]], lines: Sequence[int], where: str
+) -> tuple[dict[Key, list[str]], list[int]]:
+    """One column per system, where the records of several systems stand one under another.
 
-    def _folded(self) -> RecordTable:
-        """One column per system, where the records of several systems stand one under another.
-
-        Every system must have the same segments in the same order: the same document ids, sources and references.
-        """
-        rows: dict[str, list[int]] = {}
-        systems = self.columns["system", ""]
-        for i, system in enumerate(systems):
-            if not system.strip():
-                raise InputError("there is no system name here", where=at(self.where, self.lines[i]))
-            rows.setdefault(system, []).append(i)
-        (name, lead), *others = rows.items()
-        words = {"doc": "document id", "src": "source", "ref": "reference {!r}"}
-        shared = {key: texts for key, texts in self.columns.items() if key[0] not in ("system", "hyp")}
-        for other, mine in others:
-            if len(mine) != len(lead):
-                raise AlignmentError(f"system {name!r} has {len(lead)} segments but {other!r} has {len(mine)}",
-                                     where=self.where, next="every system needs the same segments in the same order")
-            for (kind, ref), texts in shared.items():
-                for a, b in zip(lead, mine):
-                    if kind != "meta" and texts[a] != texts[b]:
-                        raise AlignmentError(
-                            f"the {words[kind].format(ref)} of system {other!r} here is not that of {name!r} "
-                            f"in line {self.lines[a]}", where=at(self.where, self.lines[b]),
-                            next="every system needs the same segments in the same order")
-        hyps = {("hyp", system): [self.columns["hyp", ""][i] for i in mine] for system, mine in rows.items()}
-        return RecordTable(self.where, [self.lines[i] for i in lead],
-                           {key: [texts[i] for i in lead] for key, texts in shared.items()} | hyps)
+    Every system must have the same segments in the same order: the same document ids, sources and references.
+    """
+    rows: dict[str, list[int]] = {}
+    for i, system in enumerate(columns["system", ""]):
+        if not system.strip():
+            raise InputError("there is no system name here", where=at(where, lines[i]))
+        rows.setdefault(system, []).append(i)
+    (name, lead), *others = rows.items()
+    remedy = "every system needs the same segments in the same order"
+    words = {"doc": "document id", "src": "source", "ref": "reference {!r}"}
+    for other, mine in others:
+        if len(mine) != len(lead):
+            raise AlignmentError(f"system {name!r} has {len(lead)} segments but {other!r} has {len(mine)}",
+                                 where=where, next=remedy)
+        for (kind, ref), texts in columns.items():
+            for a, b in zip(lead, mine):
+                if kind in words and texts[a] != texts[b]:
+                    what = words[kind].format(ref)
+                    raise AlignmentError(f"the {what} of system {other!r} here is not that of {name!r} in line "
+                                         f"{lines[a]}", where=at(where, lines[b]), next=remedy)
+    shared = {key: [texts[i] for i in lead] for key, texts in columns.items() if key[0] not in ("system", "hyp")}
+    hyps = {("hyp", system): [columns["hyp", ""][i] for i in mine] for system, mine in rows.items()}
+    return shared | hyps, [lines[i] for i in lead]

@@ -1,4 +1,4 @@
-"""Writing systems: how many letters of each script texts have, many texts at once."""
+"""How languages are written: their scripts, the blanks between words and sentences, and how dense the writing is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.languages.codes import code_of
 from wholetext.types import IntArray
 
 BLOCK = 8192  # texts handled at a time, so that memory does not grow with their number
@@ -52,11 +53,63 @@ _CONTENT: Mapping[str, float] = {"Han": 4.0, "Hiragana": 2.0, "Katakana": 2.0, "
 CONTENT = np.array([_CONTENT.get(script, 1.0) for script in SCRIPTS])
 UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"})
 
+_CHARACTERS = frozenset({"zh", "ja"})  # written in ideographs, without blanks between words or sentences
+_UNSPACED = _CHARACTERS | {"th", "lo", "my", "km", "bo"}  # these put a blank between sentences, none between words
+_DENSITY: Mapping[str, float] = {"zh": 4.0, "ja": 2.8, "ko": 2.0}
+
+# What languages are written in; one that is not here is judged by its references.
+_SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "el": ("Greek",), "hy": ("Armenian",), "he": ("Hebrew",), "yi": ("Hebrew",), "ka": ("Georgian",),
+    "ko": ("Hangul", "Han"), "th": ("Thai",), "lo": ("Lao",), "my": ("Myanmar",), "km": ("Khmer",), "bo": ("Tibetan",),
+    "zh": ("Han",), "ja": ("Han", "Hiragana", "Katakana"), "ta": ("Tamil",), "te": ("Telugu",),
+    "kn": ("Kannada",), "ml": ("Malayalam",), "si": ("Sinhala",), "bn": ("Bengali",), "as": ("Bengali",),
+    "gu": ("Gujarati",), "or": ("Oriya",),
+    **dict.fromkeys(("ru", "uk", "bg", "mk", "be"), ("Cyrillic",)),
+    **dict.fromkeys(("ar", "fa", "ur", "ps"), ("Arabic",)),
+    **dict.fromkeys(("hi", "mr", "ne"), ("Devanagari",)),
+    **dict.fromkeys(("am", "ti"), ("Ethiopic",)),
+    **dict.fromkeys(
+        ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "sl", "hr", "ro", "hu", "fi", "et", "lv", "lt",
+         "sv", "da", "no", "nb", "nn", "is", "ga", "cy", "tr", "vi", "id", "ms", "tl", "sw", "ha", "zu", "xh", "yo",
+         "ig", "so", "eu", "ca", "gl", "sq", "mt", "af"),
+        ("Latin",),
+    ),
+}
+
+
+def scripts_of(lang: str) -> tuple[str, ...]:
+    """The scripts a language is written in, or () where that is not known."""
+    return _SCRIPTS.get(code_of(lang), ())
+
+
+def has_ideographs(lang: str) -> bool:
+    """Whether a language is written in Chinese characters, each about as much as a word."""
+    return code_of(lang) in _CHARACTERS
+
+
+def is_unspaced(lang: str) -> bool:
+    """Whether a language is written without blanks between words."""
+    return code_of(lang) in _UNSPACED
+
+
+def joiner(lang: str) -> str:
+    """What stands between two sentences: nothing in Chinese and Japanese, else a blank (in Thai and Khmer too)."""
+    return "" if code_of(lang) in _CHARACTERS else " "
+
+
+def density(lang: str) -> float:
+    """Letters that one character of a language stands for (measured on the news of WMT 2021; Korean is a guess)."""
+    return _DENSITY.get(code_of(lang), 1.0)
+
 
 def letters(texts: Sequence[str]) -> IntArray:
     """(texts, scripts) letters of each script, in the order of ``SCRIPTS``."""
-    counts = [_count(codes, sizes) for codes, sizes in code_points(texts)]
-    return np.concatenate(counts) if counts else np.zeros((0, len(SCRIPTS)), dtype=np.int64)
+    kinds, counts = len(SCRIPTS) + 1, [np.zeros((0, len(SCRIPTS)), dtype=np.int64)]
+    for codes, sizes in code_points(texts):
+        owner = np.repeat(np.arange(len(sizes)) * kinds, sizes)
+        flat = np.bincount(owner + _kinds(codes), minlength=len(sizes) * kinds)
+        counts.append(flat.reshape(len(sizes), kinds)[:, 1:])
+    return np.concatenate(counts)
 
 
 def code_points(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntArray]]:
@@ -76,12 +129,6 @@ def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """(code points,) 1 + index of the script, 0 for what is no letter."""
     table = _table()
     return table[np.minimum(codes, len(table) - 1)]
-
-
-def _count(codes: NDArray[np.uint32], sizes: IntArray) -> IntArray:
-    owner = np.repeat(np.arange(len(sizes)) * (len(SCRIPTS) + 1), sizes)
-    flat = np.bincount(owner + _kinds(codes), minlength=len(sizes) * (len(SCRIPTS) + 1))
-    return flat.reshape(len(sizes), len(SCRIPTS) + 1)[:, 1:]
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
 from wholetext.languages import code_of, has_ideographs, is_unspaced
-from wholetext.languages.ngrams import blocks, characters, overlap, words
+from wholetext.languages.overlap import blocks, characters, overlap, words
 from wholetext.types import FloatArray, Metric, Request, Runtime
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]

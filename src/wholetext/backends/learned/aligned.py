@@ -20,7 +20,7 @@ from wholetext.backends.learned.forms import Opening
 from wholetext.backends.learned.separate import texts_of
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import ModelError
-from wholetext.languages.likeness import NAMES, likeness
+from wholetext.languages.overlap import NAMES, likeness
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time

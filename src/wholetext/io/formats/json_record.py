@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 from wholetext.io.segments import FIELDS, Key
 from wholetext.io.text import at, clean
+from wholetext.languages import pair_of
 
 Text = str | tuple[str, ...]  # one segment, or all segments of a document
 _WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document in one string, "\n\n" between its segments
@@ -99,14 +101,14 @@ class Parser:
         return roles
 
 
+@dataclass(slots=True)
 class _Texts:
-    """How texts of a line are read: ``split`` strings at empty lines, ``check`` what escapes may have brought in."""
+    """How texts of a line are read."""
 
-    __slots__ = ("check", "kind", "split", "where")
-
-    def __init__(self, where: str, split: bool, check: bool) -> None:
-        self.where, self.split, self.check = where, split, check
-        self.kind: type | None = None  # str: segments, tuple: documents
+    where: str
+    split: bool  # strings at empty lines
+    check: bool  # what escapes may have brought in
+    kind: type | None = None  # str: segments, tuple: documents
 
     def one(self, value: Any) -> Text:
         text = value if type(value) is str and not self.split and not self.check else self._careful(value)
@@ -153,7 +155,8 @@ def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
     record.corpus = texts.name(given.get("corpus", ""), "corpus")
     langs = given.get("langs", ["", ""])
     if isinstance(langs, str):
-        langs = langs.split("-", 1)
+        with suppress(ValueError):
+            langs = list(pair_of(langs))
     if not isinstance(langs, list) or len(langs) != 2 or not all(isinstance(code, str) for code in langs):
         raise InputError('languages are written "de-en" or ["de", "en"]', where=texts.where)
     if "src_lang" in given and "tgt_lang" in given:

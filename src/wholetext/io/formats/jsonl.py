@@ -6,14 +6,13 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TextIO
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats.json_record import Parser, Record
-from wholetext.io.segments import Key, RecordTable, Segments
+from wholetext.io.segments import Key, Segments, load_records
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Output
@@ -30,8 +29,14 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read JSONL; of a file with several language pairs, ``langs`` says which (``en-de`` also finds en-de_DE)."""
     chosen = _Languages(langs, file.name)
     gathered: _Segments | _Documents | None = None
-    corpus, parser = "", Parser(file.name)
-    for record in _records(file, parser):
+    corpus, parser, blank = "", Parser(file.name), 0
+    for number, line in enumerate(file.lines(), 1):
+        if not line.strip():
+            blank = blank or number
+            continue
+        if blank:
+            raise InputError("this line is blank", where=at(file.name, blank), next="write one JSON object per line")
+        record = parser.parse(line, number)
         corpus = corpus or record.corpus
         if not chosen.wants(record) or (not record.texts and record.line == 1):
             continue
@@ -41,11 +46,11 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
         if gathered is None:
             gathered = _Documents(file.name) if record.whole else _Segments(file.name, record)
         gathered.add(record)
-    found = chosen.settled()
+    found, more = chosen.settled()
     if gathered is None:
         raise InputError("there is no text here", where=file.name, next="check that this is the file you meant")
     notes = [f"keys not used: {', '.join(parser.unused)}"] if parser.unused else []
-    loaded = gathered.loaded(corpus or stem(file.name), found, notes + chosen.notes(found))
+    loaded = gathered.loaded(corpus or stem(file.name), found, notes + more)
     return replace(loaded, others=frozenset(chosen.others))
 
 
@@ -71,17 +76,6 @@ def write(path: FilePath, loaded: Loaded) -> None:
     write_text(path, lines)
 
 
-def _records(file: TextFile, parser: Parser) -> Iterator[Record]:
-    blank = 0
-    for number, line in enumerate(file.lines(), 1):
-        if not line.strip():
-            blank = blank or number
-            continue
-        if blank:
-            raise InputError("this line is blank", where=at(file.name, blank), next="write one JSON object per line")
-        yield parser.parse(line, number)
-
-
 class _Languages:
     """Which language pair is wanted, which are there, and the ids of documents that are left out for that."""
 
@@ -102,8 +96,8 @@ class _Languages:
             self.others.add(record.doc)
         return wanted
 
-    def settled(self) -> tuple[str, str]:
-        """The pair of the corpus; several of them, or none of those that are there, is an error."""
+    def settled(self) -> tuple[tuple[str, str], list[str]]:
+        """The pair of the corpus and notes; several pairs, or none of those that are there, is an error."""
         kept = [langs for langs, wanted in self.found.items() if wanted]
         there = ", ".join(sorted("-".join(langs) for langs in self.found))
         if len(kept) > 1:
@@ -112,14 +106,10 @@ class _Languages:
         if self.found and not kept:
             raise InputError(f"there is no {'-'.join(self.wanted or ())} here, only {there}", where=self.where,
                              next="choose one of these with -l")
-        return kept[0] if kept else self.wanted or ("", "")
-
-    def notes(self, kept: tuple[str, str]) -> list[str]:
-        """Lines that state no pair beside lines that do; lines of other pairs are left out because -l asks for it."""
-        silent = self.lines[("", "")]
+        chosen, silent = kept[0] if kept else self.wanted or ("", ""), self.lines["", ""]
         if not silent or silent == self.lines.total():
-            return []
-        return [f"{silent} lines state no language pair and are taken as {'-'.join(kept)}, as others state"]
+            return chosen, []
+        return chosen, [f"{silent} lines state no language pair and are taken as {'-'.join(chosen)}, as others state"]
 
 
 class _Segments:
@@ -148,7 +138,7 @@ class _Segments:
             self.columns["meta", name].append(record.meta.get(name, ""))
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
-        return RecordTable(self.where, self.lines, self.columns).loaded(corpus, langs, notes)
+        return load_records(self.columns, self.lines, corpus, langs, notes, self.where)
 
 
 def _cells(record: Record) -> dict[Key, str]:

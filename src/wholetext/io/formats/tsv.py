@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io.assembly import Langs, Loaded
-from wholetext.io.segments import FIELDS, Key, RecordTable
+from wholetext.io.segments import FIELDS, Key, load_records
 from wholetext.io.text import FilePath, TextFile, at, write_lines
 
 Rows = list[tuple[int, list[str]]]  # line, cells
@@ -37,7 +37,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     if len(rows) < 2:
         raise InputError("there is a header but no row below it", where=file.name, next="add one row per segment")
     columns = {key: [cells[i] for _, cells in rows[1:]] for key, i in header.items()}
-    return RecordTable(file.name, [line for line, _ in rows[1:]], columns).loaded("", langs, [*notes, *more])
+    return load_records(columns, [line for line, _ in rows[1:]], "", langs, [*notes, *more], file.name)
 
 
 def write(path: FilePath, loaded: Loaded) -> None:

@@ -1,14 +1,60 @@
-"""Which language a text looks like: character trigrams compared with text of known language, no word lists."""
+"""Which language a text is in: by its most frequent function words, or by character trigrams of text that is known.
+
+Function words suffice to notice a wrong or swapped pair; trigrams need no lists, and so work for every language.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.languages.scripts import BLOCK, code_points, is_letter
 from wholetext.types import FloatArray, IntArray
+
+_WORD = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")  # Devanagari vowel signs belong to words
+_LIKE = {"no": "nb", "nn": "nb", "bs": "hr"}  # close enough to be judged by another list
+_LISTS = json.loads(files("wholetext.languages").joinpath("function_words.json").read_text("utf-8"))
+_WORDS: dict[str, frozenset[str]] = {lang: frozenset(words.split()) for lang, words in _LISTS.items()}
+_ALL = frozenset[str]().union(*_WORDS.values())
+_OWNERS = {word: [lang for lang, words in _WORDS.items() if word in words] for word in _ALL}
+
+ENOUGH = 0.12  # the share of words that running text of a language has on its list, at the least
+DISTINCT, TIMES = 0.04, 3.0  # the share of those that the other language lacks, and how many times its own
+
+
+def listed(lang: str) -> str:
+    """The list a language is judged by, or "" where there is none."""
+    return lang if lang in _WORDS else _LIKE.get(lang, "")
+
+
+def other_language(texts: Iterable[str], lang: str, least: int) -> str:
+    """The language that texts of at least ``least`` words are in, where that is clearly not ``lang``; else "".
+
+    Related languages share words, so the two are compared by the words that only one of them has.
+    """
+    counts = Counter(_WORD.findall(" ".join(texts).lower()))
+    if counts.total() < least:
+        return ""
+    found: Counter[str] = Counter()
+    own = listed(lang)
+    for word in counts.keys() & _OWNERS.keys():
+        for each in _OWNERS[word]:
+            found[each] += counts[word]
+    if not found:
+        return ""
+    best, most = found.most_common(1)[0]
+    if best == own or most < ENOUGH * counts.total():
+        return ""
+    mine, other = _WORDS.get(own, frozenset()), _WORDS[best]
+    here, there = (sum(counts[word] for word in words) for words in (other - mine, mine - other))
+    return best if here >= DISTINCT * counts.total() + TIMES * there else ""
+
 
 _BITS = 16
 _UNSEEN = 0.05  # what a trigram that never occurred counts

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.languages.likeness import CHARACTERS, NAMES, WORDS, likeness
+from wholetext.languages.overlap import CHARACTERS, NAMES, WORDS, likeness
 
 SHARES = 2 * (len(CHARACTERS) + len(WORDS)) + 6
 TEXT = st.text(max_size=40)
