@@ -134,7 +134,7 @@ def test_whole_takes_outputs_with_other_breaks_and_the_rest_refuse_them() -> Non
     assert request.hyp[0].text == "x y"
     for view in (Sentence(), Context(), Slide(size=2), Paragraph()):
         with pytest.raises(AlignmentError, match="2 segments, the document 4") as caught:
-            view.cut(doc, ("x", "y"), SIDES)
+            view.check(doc, ("x", "y"), SIDES)
         assert "document d" in str(caught.value)
 
 

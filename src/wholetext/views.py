@@ -1,8 +1,9 @@
-"""Views: how a document is cut into rows, and which text each row's request sees."""
+"""Views: how a document is divided into rows, and which text each row's request has."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -36,10 +37,10 @@ def joiner_for(lang: str, joiner: Joiner) -> str:
 
 @dataclass(frozen=True)
 class View:
-    """What all views share: spans of segments become windows of every side."""
+    """How a document is divided into rows, and which text each row's request has. Subclasses write ``spans``."""
 
     name: ClassVar[str]
-    per_system: ClassVar[bool] = False  # whether the spans depend on the output's text
+    counts_tokens: ClassVar[bool] = False  # whether the spans depend on a model's tokens of the text
 
     joiner: Joiner = "auto"
 
@@ -48,10 +49,9 @@ class View:
         return [(i, i + 1, 1.0) for i in range(size)]
 
     def cut(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> tuple[list[Span], list[Request]]:
-        """The rows of a document and one request for each."""
-        self.check(doc, hyp, sides)
+        """The rows of a document and one request for each; whoever asks has made sure with ``check``."""
         spans = self.spans(len(doc))
-        return spans, [self.window(doc, hyp, sides, (start, stop)) for start, stop, _ in spans]
+        return spans, [self.window(doc, hyp, sides, start, stop) for start, stop, _ in spans]
 
     def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
         """Every side must have the document's number of segments."""
@@ -63,18 +63,19 @@ class View:
                     next="line them up with `wholetext align`, or use a whole: view, which needs no segments",
                 )
 
-    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
-        """Segments ``at`` of every side, all of them scored."""
-        part = slice(*at)
+    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
+        """Segments ``start:stop`` of every side, all of them scored."""
+        part = slice(start, stop)
         source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
         return Request(
-            hyp=(_all(hyp[part], target),),
-            src=_all(doc.src[part], source) if sides.src and doc.src is not None else None,
-            refs=tuple(_all(doc.refs[name][part], target) for name in sides.refs),
+            hyp=(without_context(hyp[part], target),),
+            src=without_context(doc.src[part], source) if sides.src and doc.src is not None else None,
+            refs=tuple(without_context(doc.refs[name][part], target) for name in sides.refs),
         )
 
 
-def _all(parts: tuple[str, ...], glue: str) -> Excerpt:
+def without_context(parts: tuple[str, ...], glue: str) -> Excerpt:
+    """Segments of which all are scored."""
     return Excerpt(parts, (0, len(parts)), glue)
 
 
@@ -106,8 +107,8 @@ class Context(View):
             raise SpecError(f"context(prev={self.prev},next={self.next}): context sizes cannot be negative",
                             next="context(prev=0) reads each segment alone")
 
-    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
-        i, (before, after) = at[0], self._places(doc, at[0], sides)
+    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
+        before, after = self._places(doc, start, sides)
         lender, lent = sides.other if self.source == "other" and sides.other else (doc, hyp)
         source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
 
@@ -116,11 +117,11 @@ class Context(View):
             return Excerpt(parts, (len(before), len(before) + 1), glue)
 
         streams = [lender.refs[name] for name in self.borrowed(sides)] or [lent]
-        hyps = tuple(around(hyp[i], stream, target) for stream in streams)
+        hyps = tuple(around(hyp[start], stream, target) for stream in streams)
         return Request(
             hyp=hyps[:1] if len(set(hyps)) == 1 else hyps,
-            src=around(doc.src[i], lender.src or (), source) if sides.src and doc.src is not None else None,
-            refs=tuple(around(doc.refs[name][i], lender.refs[name], target) for name in sides.refs),
+            src=around(doc.src[start], lender.src or (), source) if sides.src and doc.src is not None else None,
+            refs=tuple(around(doc.refs[name][start], lender.refs[name], target) for name in sides.refs),
         )
 
     def _places(self, doc: Document, i: int, sides: Sides) -> tuple[Sequence[int], Sequence[int]]:
@@ -201,7 +202,7 @@ class Slide(View):
                             next=f"choose a step of at most {self.size}")
 
     @property
-    def per_system(self) -> bool:  # type: ignore[override]  # token budgets depend on the output's text
+    def counts_tokens(self) -> bool:  # type: ignore[override]
         return self.tokens is not None
 
     def spans(self, size: int) -> list[Span]:
@@ -216,13 +217,12 @@ class Slide(View):
     def cut(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> tuple[list[Span], list[Request]]:
         if self.tokens is None:
             return super().cut(doc, hyp, sides)
-        self.check(doc, hyp, sides)
         if sides.count is None:
             raise SpecError("slide(tokens=…) counts a model's tokens, and this metric has no model",
                             next="use slide(size=…) instead")
-        sizes = [sides.count(self.window(doc, hyp, sides, (i, i + 1))) for i in range(len(doc))]
+        sizes = [sides.count(self.window(doc, hyp, sides, i, i + 1)) for i in range(len(doc))]
         spans = [(a, b, float(b - a)) for a, b in token_windows(sizes, self.tokens, self.step)]
-        return spans, [self.window(doc, hyp, sides, (start, stop)) for start, stop, _ in spans]
+        return spans, [self.window(doc, hyp, sides, start, stop) for start, stop, _ in spans]
 
 
 def token_windows(sizes: Sequence[int], budget: int, step: int | None) -> list[tuple[int, int]]:
@@ -270,13 +270,8 @@ class Whole(View):
     def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
         """Nothing to check: segments need not line up."""
 
-    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, at: tuple[int, int]) -> Request:
-        source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
-        return Request(
-            hyp=(_all(hyp, target),),
-            src=_all(doc.src, source) if sides.src and doc.src is not None else None,
-            refs=tuple(_all(doc.refs[name], target) for name in sides.refs),
-        )
+    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
+        return super().window(doc, hyp, sides, 0, sys.maxsize)  # each side to its own end
 
 
 VIEWS: Mapping[str, type[View]] = {view.name: view for view in (Sentence, Context, Slide, Paragraph, Whole)}

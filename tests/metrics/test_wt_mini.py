@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from wholetext.backends import tokenizer
 from wholetext.backends.hub import locate as hub
+from wholetext.backends.layout import lay_out
 from wholetext.demo import load
 from wholetext.io.formats import evalset
 from wholetext.registry import scorer
@@ -49,6 +52,14 @@ def test_every_view_gives_scores_on_the_scale(spec: str) -> None:
     assert 0 <= two.score < one.score <= 100
     assert one.score > 90
     assert not one.notes and not two.notes
+
+
+def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out: list[object] = []
+    monkeypatch.setattr(tokenizer, "lay_out", lambda parts, *others: laid_out.append(parts) or lay_out(parts, *others))
+    corpus, outputs = load("de-en")
+    evaluate(replace(corpus, docs=corpus.docs[:2]), outputs, ["doc-wt-mini"], Options(cache=False, flags=False))
+    assert len(set(laid_out)) == len(laid_out) > 50
 
 
 def test_context_of_nothing_is_the_sentence() -> None:

@@ -25,6 +25,7 @@ _REPEATED = re.compile(r"(layers?|blocks?|groups|experts)$")  # parts that are b
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
 _BROKEN = "its tokenizer cannot be loaded"
 _MEMO = 200_000  # texts whose ids are kept
+_LAYOUTS = 5000  # sequences that are kept: more than a block of requests has
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Tokenizer:
         self._full = _load(vocabulary or folder, kind)
         self._core = _core(vocabulary or folder, self._full)
         self._memo: dict[str, Ids] = {}
+        self._layouts: dict[tuple[Excerpt, TokenizedText], Layout] = {}
         self.pad = _id(self._full.pad_token_id, 0)
         with guarded(vocabulary or folder, _BROKEN):
             self.markers = self._markers()
@@ -99,9 +101,14 @@ class Tokenizer:
         return limit
 
     def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
-        """The sequence the model sees for a view."""
-        limit = reading.limit or self.limit
-        return lay_out(self.parts(view, reading.strip), self.markers, limit, reading.truncation)
+        """The sequence the model sees for a view; kept, since what fits, batches and runs it each ask for it."""
+        found = self._layouts.get((view, reading))
+        if found is None:
+            if len(self._layouts) >= _LAYOUTS:
+                self._layouts.clear()
+            parts, limit = self.parts(view, reading.strip), reading.limit or self.limit
+            found = self._layouts[view, reading] = lay_out(parts, self.markers, limit, reading.truncation)
+        return found
 
     def seen(self, view: Excerpt, reading: TokenizedText) -> int | None:
         """How many characters of the scored text the sequence holds; None where the tokenizer cannot tell."""

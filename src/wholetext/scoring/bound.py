@@ -15,10 +15,12 @@ from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLon
 from wholetext.registry import Scorer, view_package
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
-from wholetext.types import Corpus, Document, Excerpt, Fit, IntArray, Metric, Output, Request, Rows, Signature
+from wholetext.types import Corpus, Document, Excerpt, IntArray, Metric, Output, Request, Rows, Signature
 from wholetext.version import __version__
-from wholetext.views import Context, Sides, Span, joiner_for, lenders
+from wholetext.views import Context, Sides, Span, View, joiner_for, lenders, without_context
 
+Cuts = dict[tuple[str, str], tuple[list[Span], list[Request]]]  # (document, system) → rows and their requests
+_KEPT = 2000  # documents of systems whose rows are kept for further metrics
 _PLAIN = "wholetext.read(FILE) gives corpus and outputs; score_texts(hyps, refs=…, metric=…) takes plain lists"
 
 
@@ -59,14 +61,20 @@ class BoundMetric:
     outputs: tuple[Output, ...]
     sides: Sides
     engine: Engine
+    cuts: Cuts  # what the view has made of documents so far; metrics that see the same share it
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
         """Rows and requests of one document of one system."""
-        sides = self.sides
-        if doc.id in self.lenders:
-            other = self.lenders[doc.id]
-            sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
-        return self.scorer.view.cut(doc, output.docs[doc.id], sides)
+        found = self.cuts.get((doc.id, output.system))
+        if found is None:
+            sides = self.sides
+            if doc.id in self.lenders:
+                other = self.lenders[doc.id]
+                sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
+            found = self.scorer.view.cut(doc, output.docs[doc.id], sides)
+            if len(self.cuts) < _KEPT:
+                self.cuts[doc.id, output.system] = found
+        return found
 
     @cached_property
     def lenders(self) -> Mapping[str, Document]:
@@ -78,25 +86,32 @@ class BoundMetric:
 
 
 def bind(
-    one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None
+    one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None,
+    cuts: dict[tuple[View, Sides], Cuts] | None = None,
 ) -> BoundMetric:
-    """Settle a scorer for a corpus; an error where something that the metric needs is missing."""
+    """Settle a scorer for a corpus; an error where something that the metric needs is missing.
+
+    Metrics that are given the same ``cuts`` have each document checked and cut once for each view and choice of sides.
+    """
     metric = one.metric.resolve(corpus.langs)
-    sides = sides_of(metric, corpus, refs, engine)
-    for output in outputs:  # now, not after hours of other metrics
-        for doc in corpus.docs:
-            try:
-                one.view.check(doc, output.docs[doc.id], sides)
-            except AlignmentError as fault:
-                where = f"system {output.system}, {fault.where}"
-                raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
-    if not any(one.view.spans(len(doc)) for doc in corpus.docs):
-        raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
-                          where=corpus.id, next="use a smaller size, or partial=include")
-    return BoundMetric(one, metric, corpus, tuple(outputs), sides, engine)
+    sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
+    if (one.view, sides) not in cuts:  # now, not after hours of other metrics
+        for output in outputs:
+            for doc in corpus.docs:
+                try:
+                    one.view.check(doc, output.docs[doc.id], sides)
+                except AlignmentError as fault:
+                    where = f"system {output.system}, {fault.where}"
+                    raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
+        if not any(one.view.spans(len(doc)) for doc in corpus.docs):
+            raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
+                              where=corpus.id, next="use a smaller size, or partial=include")
+    return BoundMetric(one, metric, corpus, tuple(outputs), sides, engine, cuts.setdefault((one.view, sides), {}))
 
 
-def sides_of(metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine) -> Sides:
+def sides_of(
+    metric: Metric, view: View, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine
+) -> Sides:
     """Which sides the metric gets; an error where one that it needs is missing."""
     refs = corpus.references if chosen is None else chosen
     unknown = [name for name in refs if name not in corpus.references]
@@ -109,27 +124,23 @@ def sides_of(metric: Metric, corpus: Corpus, chosen: tuple[str, ...] | None, eng
                           next="give one with -r, or use a reference-free metric (`wholetext list --no-ref`)")
     if "src" in metric.needs and not corpus.has_source:
         raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id, next="give it with -s")
-    uses = metric.needs | metric.wants
+    has_model = metric.fits([], engine) is not None
+    if has_model and engine.device != "auto":  # refused also where every score is in the cache
+        pick_device(engine.device)
 
     def count(request: Request) -> int:
-        fits = metric.fits([request], engine)
-        return content_tokens(fits[0]) if fits else 0
+        """Tokens of the text itself, without markers, whether or not they fit."""
+        return sum(fit.tokens - fit.special + fit.lost_context + fit.lost_focus
+                   for fit in metric.fits([request], engine) or ())
 
-    probe = metric.fits([], engine)
-    if probe is not None and engine.device != "auto":  # refused also where every score is in the cache
-        pick_device(engine.device)
+    uses = metric.needs | metric.wants
     return Sides(
         langs=corpus.langs,
         src="src" in uses and corpus.has_source,
         refs=refs if "ref" in uses else (),
         context_refs=refs,
-        count=None if probe is None else count,
+        count=count if has_model and view.counts_tokens else None,
     )
-
-
-def content_tokens(fit: Fit) -> int:
-    """Tokens of the text itself, without markers, whether or not they fit."""
-    return fit.tokens - fit.special + fit.lost_context + fit.lost_focus
 
 
 def refuse_losses(work: BoundMetric) -> None:
@@ -148,10 +159,11 @@ def refuse_losses(work: BoundMetric) -> None:
 
 
 def references(work: BoundMetric) -> Iterator[Excerpt]:
+    """Every segment of every reference that the metric gets, for its survey."""
     glue = joiner_for(work.corpus.langs[1], "auto")
     for doc in work.corpus.docs:
         for name in work.sides.refs:
-            yield from (Excerpt((segment,), (0, 1), glue) for segment in doc.refs[name])
+            yield from (without_context((segment,), glue) for segment in doc.refs[name])
 
 
 def salt_of(work: BoundMetric) -> str:

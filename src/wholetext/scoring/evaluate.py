@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,22 +23,21 @@ from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
 from wholetext.notes import BLIND
 from wholetext.registry import metric_class, metric_names, scorer
-from wholetext.scoring.bound import BoundMetric, bind, check, corpus_hash, references, refuse_losses, salt_of, signature
-from wholetext.scoring.engine import Engine
-from wholetext.scoring.results import Results, read_run
-from wholetext.types import (
-    Corpus,
-    Document,
-    Excerpt,
-    FloatArray,
-    IntArray,
-    Metric,
-    Output,
-    Request,
-    Rows,
-    Scores,
+from wholetext.scoring.bound import (
+    BoundMetric,
+    Cuts,
+    bind,
+    check,
+    corpus_hash,
+    references,
+    refuse_losses,
+    salt_of,
+    signature,
 )
-from wholetext.views import Context, Span
+from wholetext.scoring.engine import Engine, Measured
+from wholetext.scoring.results import Results, read_run
+from wholetext.types import Corpus, Document, Excerpt, FloatArray, IntArray, Metric, Output, Request, Rows, Scores
+from wholetext.views import Context, Sides, Span, View, without_context
 
 Progress = Callable[[str, int, int], None]  # spec, segments done, segments in all
 Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
@@ -113,12 +113,13 @@ def _evaluate(
     cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
     engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache)
     try:
-        jobs = {spec: bind(one, corpus, outputs, engine, options.refs) for spec, one in scorers.items()}
+        cuts: dict[tuple[View, Sides], Cuts] = {}
+        bound = [bind(one, corpus, outputs, engine, options.refs, cuts) for one in scorers.values()]
         together: dict[Metric, list[BoundMetric]] = {}
-        for work in jobs.values():  # views of one metric run together: what they have in common is encoded once
+        for work in bound:  # views of one metric run together: what they have in common is encoded once
             together.setdefault(work.metric, []).append(work)
         done = {spec: scores for works in together.values() for spec, scores in run(works, options).items()}
-        scores = {spec: done[spec] for spec in jobs}
+        scores = {spec: done[spec] for spec in scorers}
     finally:
         if cache:
             cache.close()
@@ -174,108 +175,104 @@ def run(works: Sequence[BoundMetric], options: Options) -> dict[str, dict[str, S
     if options.overflow == "error":
         for work in works:
             refuse_losses(work)
-    salt = salt_of(works[0])
-    total, done = sum(map(len, corpus.docs)), 0
-    parts, begin, probe = [_Part() for _ in works for _ in outputs], 0, _ContextProbe(works)
+    salt, mark = salt_of(works[0]), corpus_hash(corpus, works[0].sides.context_refs)
+    parts = [_Part(work, output, options.only) for work in works for output in outputs]
+    probes = {part.work.scorer.spec: pair for part in parts[:: len(outputs)] if (pair := part.context_probe())}
+    total, done, blind = sum(map(len, corpus.docs)), 0, set()
     for docs in _blocks(corpus.docs, max(1, options.block // len(parts))):
-        requests, owner = _ask(works, docs, (begin, parts), options.only)
-        begin += len(docs)
+        asked = [pair for doc in docs for pair in _ask(parts, doc)]
+        asked += [(-1, request) for pair in probes.values() for request in pair]
         done += sum(map(len, docs))
-        if not requests:
+        if not asked:
             continue
-        probe.add(requests, owner)
-        measured = engine.measure(metric, requests, salt)
-        probe.learn(measured.stats)
+        measured = engine.measure(metric, [request for _, request in asked], salt)
+        owners = np.array([owner for owner, _ in asked])
         for index, part in enumerate(parts):
-            mine = np.flatnonzero(owner == index)
-            if len(mine):
-                part.stats.append(measured.stats[mine])
-                part.lost.append(measured.lost[mine])
-                part.details.extend(measured.details[i] for i in mine)
+            part.add(measured, np.flatnonzero(owners == index))
+        tried = measured.stats[owners == -1]  # with and without context in turn
+        blind |= {spec for spec, one, other in zip(probes, tried[::2], tried[1::2]) if np.array_equal(one, other)}
+        probes = {}
         for work in works:
             if options.progress:
                 options.progress(work.scorer.spec, done, total)
-    mark, found = corpus_hash(corpus, works[0].sides.context_refs), iter(parts)
-    scores: dict[str, dict[str, Scores]] = {}
-    for work in works:
-        own = (note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # the spec is named before
-        stated = (*own, *([BLIND] if work.scorer.spec in probe.blind else []))
-        scores[work.scorer.spec] = {
-            one.system: _scores(work, one, next(found), (mark, stated), options.only) for one in outputs}
+    own = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # specs are named before
+    scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in works}
+    for part in parts:
+        spec = part.work.scorer.spec
+        scores[spec][part.output.system] = part.scores(mark, (*own, BLIND) if spec in blind else own)
     engine.survey = None
     return scores
 
 
-class _ContextProbe:
-    """Which views show a metric context that it does not read: one segment each is measured without it as well."""
-
-    def __init__(self, works: Sequence[BoundMetric]) -> None:
-        self.open = [(at, work) for at, work in enumerate(works)  # metrics that have a model read context through it
-                     if isinstance(work.scorer.view, Context) and work.metric.fits([], work.engine) is None]
-        self.tried: list[tuple[str, int, int]] = []  # spec, where the segment is measured with and without context
-        self.blind: set[str] = set()
-
-    def add(self, requests: list[Request], owner: IntArray) -> None:
-        """Add the segments without context to the requests of a block."""
-        for at, work in list(self.open):
-            mine = np.flatnonzero(owner == at * len(work.outputs)).tolist()
-            shown = next((i for i in mine if any(view.before or view.after for view in _views(requests[i]))), None)
-            if shown is not None:
-                one = requests[shown]
-                requests.append(Request(tuple(map(_alone, one.hyp)), one.src and _alone(one.src),
-                                        tuple(map(_alone, one.refs))))
-                self.tried.append((work.scorer.spec, shown, len(requests) - 1))
-                self.open.remove((at, work))
-
-    def learn(self, stats: FloatArray) -> None:
-        self.blind |= {spec for spec, shown, alone in self.tried if np.array_equal(stats[shown], stats[alone])}
-        self.tried.clear()
-
-
-def _views(request: Request) -> tuple[Excerpt, ...]:
-    return (*request.hyp, *request.refs, *((request.src,) if request.src else ()))
-
-
-def _alone(view: Excerpt) -> Excerpt:
-    return Excerpt(view.scored, (0, len(view.scored)), view.glue)
-
-
 @dataclass
 class _Part:
-    """What one system has gathered so far under one view."""
+    """What one output has gathered so far under one view."""
 
+    work: BoundMetric
+    output: Output
+    only: Only | None
     spans: list[FloatArray] = field(default_factory=list)  # per document: its index, start, stop, weight of each row
-    stats: list[FloatArray] = field(default_factory=list)
-    lost: list[IntArray] = field(default_factory=list)
-    details: list[Mapping[str, Any] | None] = field(default_factory=list)
+    measured: list[Measured] = field(default_factory=list)
+
+    def rows(self, doc: Document) -> list[tuple[Span, Request]]:
+        """The rows of a document that are to be scored."""
+        pairs = zip(*self.work.cut(doc, self.output))
+        return [(span, request) for span, request in pairs
+                if self.only is None or self.only[doc.id][span[0] : span[1]].any()]
+
+    def add(self, measured: Measured, mine: IntArray) -> None:
+        if len(mine):
+            details = [measured.details[i] for i in mine]
+            self.measured.append(Measured(measured.stats[mine], measured.lost[mine], details))
+
+    def context_probe(self) -> tuple[Request, Request] | None:
+        """A request with and without its context, where it has to be tried whether the metric reads any."""
+        work = self.work
+        if not isinstance(work.scorer.view, Context) or work.metric.fits([], work.engine) is not None:
+            return None  # metrics that have a model read context through it
+        for doc in work.corpus.docs:
+            for _, request in self.rows(doc):
+                alone = Request(tuple(map(_alone, request.hyp)), request.src and _alone(request.src),
+                                tuple(map(_alone, request.refs)))
+                if alone != request:
+                    return request, alone
+        return None
+
+    def scores(self, mark: str, stated: tuple[str, ...]) -> Scores:
+        """Everything together; ``mark`` is the hash of the corpus."""
+        metric, corpus = self.work.metric, self.work.corpus
+        columns = np.concatenate(self.spans)  # (rows, 4)
+        if not len(columns):
+            raise MetricError(f"{self.work.scorer.spec} leaves no row to score", where=f"system {self.output.system}",
+                              next="use a smaller view, or partial=include")
+        doc, start, stop = columns[:, :3].T.astype(np.int64)
+        sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
+        unasked = None if self.only is None else ~np.concatenate([self.only[doc.id] for doc in corpus.docs])
+        rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, columns[:, 3], unasked)
+        lost = np.concatenate([one.lost for one in self.measured])
+        details = tuple(detail for one in self.measured for detail in one.details)
+        return Scores(
+            metric=self.work.scorer.spec, system=self.output.system, rows=rows,
+            stats=np.concatenate([one.stats for one in self.measured]),
+            reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
+            higher_is_better=metric.higher_is_better, range=metric.range,
+            signature=signature(self.work, self.output, rows, (lost > 0).sum(axis=0), mark),
+            details=details if any(detail is not None for detail in details) else (),
+            lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
+        )
 
 
-def _ask(
-    works: Sequence[BoundMetric], docs: Sequence[Document], into: tuple[int, Sequence[_Part]],
-    only: Only | None = None,
-) -> tuple[list[Request], IntArray]:
-    """The requests of a block, row by row over views and systems so that shared texts stay close, and whose each is."""
-    requests: list[Request] = []
-    owners: list[int] = []
-    begin, parts = into
-    for i, doc in enumerate(docs, begin):
-        cuts = [work.cut(doc, output) for work in works for output in work.outputs]
-        if only is not None:
-            cuts = [_touching(cut, only[doc.id]) for cut in cuts]
-        for part, (spans, _) in zip(parts, cuts):
-            part.spans.append(np.array([(i, *span) for span in spans]).reshape(-1, 4))
-        for row in range(max(len(spans) for spans, _ in cuts)):
-            for index, (_, asked) in enumerate(cuts):
-                if row < len(asked):
-                    requests.append(asked[row])
-                    owners.append(index)
-    return requests, np.array(owners, dtype=np.int64)
+def _alone(text: Excerpt) -> Excerpt:
+    return without_context(text.scored, text.glue)
 
 
-def _touching(cut: tuple[list[Span], list[Request]], wanted: NDArray[np.bool_]) -> tuple[list[Span], list[Request]]:
-    """The rows that touch a wanted segment."""
-    kept = [(span, request) for span, request in zip(*cut) if wanted[span[0] : span[1]].any()]
-    return [span for span, _ in kept], [request for _, request in kept]
+def _ask(parts: Sequence[_Part], doc: Document) -> Iterator[tuple[int, Request]]:
+    """Whose request and the request, row by row over views and systems so that shared texts stay close."""
+    found = [part.rows(doc) for part in parts]
+    for part, rows in zip(parts, found):
+        part.spans.append(np.array([(len(part.spans), *span) for span, _ in rows]).reshape(-1, 4))
+    for row in zip_longest(*found):
+        yield from ((owner, one[1]) for owner, one in enumerate(row) if one is not None)
 
 
 def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]:
@@ -289,29 +286,6 @@ def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]
         block.append(doc)
         size += len(doc)
     yield block
-
-
-def _scores(
-    work: BoundMetric, output: Output, part: _Part, said: tuple[str, tuple[str, ...]], only: Only | None
-) -> Scores:
-    metric, corpus, (mark, stated) = work.metric, work.corpus, said
-    columns = np.concatenate(part.spans)  # (rows, 4)
-    if not len(columns):
-        raise MetricError(f"{work.scorer.spec} leaves no row to score", where=f"system {output.system}",
-                          next="use a smaller view, or partial=include")
-    doc, start, stop = columns[:, :3].T.astype(np.int64)
-    sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
-    unasked = None if only is None else ~np.concatenate([only[doc.id] for doc in corpus.docs])
-    rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, columns[:, 3], unasked)
-    lost = np.concatenate(part.lost)
-    return Scores(
-        metric=work.scorer.spec, system=output.system, rows=rows, stats=np.concatenate(part.stats),
-        reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
-        higher_is_better=metric.higher_is_better, range=metric.range,
-        signature=signature(work, output, rows, (lost > 0).sum(axis=0), mark),
-        details=tuple(part.details) if any(d is not None for d in part.details) else (),
-        lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
-    )
 
 
 # ---------------------------------------------------------------- for notebooks
