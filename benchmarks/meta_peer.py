@@ -33,7 +33,7 @@ from wholetext.meta.agreement.permutation import Draws, compare, random_swaps
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.metric_scores import gather
 from wholetext.meta.participants import Selection, read_participants
-from wholetext.meta.presets import preset, run_tasks, tasks_for
+from wholetext.meta.ranking import preset, run_tasks, tasks_for
 from wholetext.meta.tasks import MetricTests
 
 SYSTEMS, SEGMENTS, METRICS, DRAWS = 15, 1000, 20, 1000

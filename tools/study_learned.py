@@ -27,10 +27,9 @@ from wholetext.io import Loaded
 from wholetext.io.formats import evalset
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.curves import curves_of
 from wholetext.meta.judgments.ratings import Ratings
 from wholetext.meta.judgments.sources import find_ratings
-from wholetext.meta.paragraphs import Windows
+from wholetext.meta.paragraphs import Windows, curves_of
 from wholetext.meta.participants import Participants, Selection, read_participants
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.scoring.engine import Engine

@@ -17,9 +17,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wholetext.meta.curves import Point, curves
 from wholetext.meta.judgments.sources import find_ratings
-from wholetext.meta.paragraphs import Windows
+from wholetext.meta.paragraphs import Point, Windows, curves
 from wholetext.meta.participants import Selection, read_participants
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -77,7 +77,7 @@ def test_a_journal_of_one_kind_is_finished_by_another(tmp_path: Path, monkeypatc
 
 
 def meta(out: Path) -> None:
-    from wholetext.meta.presets import TaskTable
+    from wholetext.meta.ranking import TaskTable
     from wholetext.meta.store import Meta, write_meta
 
     write_meta(out, Meta((), TaskTable((), None)))

@@ -12,13 +12,19 @@ import pytest
 from wholetext.errors import InputError, RunError, WholetextError
 from wholetext.meta import conventions
 from wholetext.meta.agreement.measures import Measure
-from wholetext.meta.curves import curves
 from wholetext.meta.judgments.sources import find_ratings
-from wholetext.meta.metric_scores import gather
-from wholetext.meta.paragraphs import Windows
+from wholetext.meta.metric_scores import Wanted, gather
+from wholetext.meta.paragraphs import Windows, curves
 from wholetext.meta.participants import Selection, read_participants
-from wholetext.meta.presets import preset, run_tasks, tasks_for
-from wholetext.meta.ranking import average, even_weights, inter_correlation, paired_t
+from wholetext.meta.ranking import (
+    average,
+    even_weights,
+    inter_correlation,
+    paired_t,
+    preset,
+    run_tasks,
+    tasks_for,
+)
 from wholetext.meta.store import Meta, as_json, notes_of, read_meta, write_meta
 from wholetext.meta.tasks import MetricTests, Task, judge, pooled_accuracy_task, read_task, run_task
 
@@ -90,8 +96,8 @@ def test_conventions() -> None:
     assert conventions.standard_reference("wmt21.tedtalks", "en-ru", ["refA"]) == "refA"
     assert conventions.standard_reference("mine", "a-b", ["x"]) == "x"
     assert conventions.standard_reference("mine", "a-b", []) is None
-    assert conventions.outliers("wmt20.scores", "pl-en") == ("zlabs-nlp.1162",)
-    assert conventions.outliers("wmt21.news", "en-de") == ()
+    assert conventions.conventions("wmt20.scores").outliers["pl-en"] == "zlabs-nlp.1162"
+    assert conventions.conventions("wmt21.news").outliers == {}
     assert conventions.standard_gold(["wmt-z", "mqm"]) == "mqm"
 
 
@@ -158,7 +164,7 @@ def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str
     ("nan", "left out: 'nan' is not a score", 4), ("long", "left out: system 'alpha' has 9 scores", 4)])
 def test_allow_missing_says_what_was_left_out(folder: Path, change: str, note: str, systems: int) -> None:
     broken(folder, change)
-    found = gather(read_participants(folder, LP, Selection()), [], allow_missing=True)
+    found = gather(read_participants(folder, LP, Selection()), Wanted(missing="drop"))
     assert any(note in one for one in found.notes), found.notes
     assert len(found.field.systems) == systems
     run_task(found, read_task("sys:pearson"))

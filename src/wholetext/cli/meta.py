@@ -123,7 +123,7 @@ def meta(
     from wholetext.meta.evaluate import MetaTasks, meta_evaluate
     from wholetext.meta.metric_scores import Wanted
     from wholetext.meta.participants import Selection
-    from wholetext.meta.presets import Averaging
+    from wholetext.meta.ranking import Averaging
     from wholetext.meta.tasks import MetricTests
 
     selection = Selection(gold, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,

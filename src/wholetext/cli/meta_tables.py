@@ -13,7 +13,7 @@ from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, number
 
 if TYPE_CHECKING:
-    from wholetext.meta.curves import Point
+    from wholetext.meta.paragraphs import Point
     from wholetext.meta.store import Meta
     from wholetext.meta.tasks import TaskResult
 

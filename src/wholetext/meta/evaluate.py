@@ -9,14 +9,12 @@ from pathlib import Path
 from wholetext.errors import InputError
 from wholetext.files.output_folder import check
 from wholetext.io.formats.evalset import pairs
-from wholetext.meta.conventions import judges_humans, known_set
-from wholetext.meta.curves import Point, curves
+from wholetext.meta.conventions import conventions, known_set
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.metric_scores import Gathered, Wanted, gather
-from wholetext.meta.paragraphs import Raters, Windows
+from wholetext.meta.paragraphs import Point, Raters, Windows, curves
 from wholetext.meta.participants import Selection, read_participants
-from wholetext.meta.presets import Averaging, official_langs, preset, run_tasks, tasks_for
-from wholetext.meta.ranking import inter_correlation
+from wholetext.meta.ranking import Averaging, inter_correlation, official_langs, preset, run_tasks, tasks_for
 from wholetext.meta.store import FILE, META, Meta, notes_of, write_meta
 from wholetext.meta.tasks import MetricTests
 from wholetext.scoring.evaluate import Options
@@ -81,7 +79,7 @@ def _gathered(
     parts: list[Gathered] = []
     for name in langs or [""]:
         where = read_participants(evalset, name or None, selection)
-        if what.preset and what.human is None and judges_humans(where.test_set, where.langs):
+        if what.preset and what.human is None and where.langs in conventions(where.test_set).human.split():
             where = read_participants(evalset, name, replace(selection, human=True))
         parts.append(gather(where, wanted, options))
     return parts

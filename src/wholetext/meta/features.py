@@ -51,22 +51,11 @@ def discriminativeness(
         refs = {name: scores.at("doc") for name, scores in human[feature].items()}
         for output in outputs:
             values = machine[feature][output.system].at("doc")
-            pairs = [(values[at], refs[name][at], output.docs[doc.id] == doc.refs[name])
-                     for at, doc in enumerate(corpus.docs) for name in refs]
-            found.append(_shares(feature, output.system, np.array(pairs)))
+            pairs = np.array([(values[at], refs[name][at], output.docs[doc.id] == doc.refs[name])
+                              for at, doc in enumerate(corpus.docs) for name in refs])  # (pairs, 3)
+            same = pairs[:, 2] > 0
+            hyp, ref = pairs[~same & ~np.isnan(pairs[:, :2]).any(axis=1)][:, :2].T
+            columns = (ref < hyp, ref == hyp, ref > hyp, hyp, ref)
+            means = (float(column.mean()) if len(hyp) else float("nan") for column in columns)
+            found.append(Discriminativeness(feature, output.system, len(hyp), int(same.sum()), *means))
     return found
-
-
-def _shares(feature: str, system: str, pairs: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Discriminativeness:
-    """``pairs`` is (n, 3): hypothesis, reference, whether the two texts are equal."""
-    same = pairs[:, 2] > 0
-    hyp, ref = pairs[~same & ~np.isnan(pairs[:, :2]).any(axis=1)][:, :2].T
-    many = len(hyp)
-
-    def share(which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-        return float(which.mean()) if many else float("nan")
-
-    return Discriminativeness(
-        feature, system, many, int(same.sum()), below=share(ref < hyp), equal=share(ref == hyp), above=share(ref > hyp),
-        hyp=float(hyp.mean()) if many else float("nan"), ref=float(ref.mean()) if many else float("nan"),
-    )

@@ -1,24 +1,32 @@
-"""Paragraph data from sentence ratings: windows of k segments that one rater scored (Deutsch et al. 2023, section 3).
+"""Paragraphs from sentence ratings, and how well metrics agree with people on them by their length.
 
-Walking through a document, the next k segments that are all rated by one rater make a paragraph and are used up;
-otherwise the walk moves on by one. Each rater's ratings are walked on their own, so no paragraph mixes raters.
+Windows of k segments that one rater scored (Deutsch et al. 2023, "Training and Meta-Evaluating Machine Translation
+Evaluation Metrics at the Paragraph Level", sections 3-5): walking through a document, the next k segments that are all
+rated by one rater make a paragraph and are used up; otherwise the walk moves on by one. Each rater's ratings are walked
+on their own, so no paragraph mixes raters. Metrics score a paragraph whole or as the mean of its sentences.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Loaded
+from wholetext.io.formats import evalset
 from wholetext.io.text import FilePath, write_lines
+from wholetext.meta.agreement.correlation import pearson_rows
+from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.judgments.ratings import Ratings
-from wholetext.types import Corpus, Document, Judgments, Output
-from wholetext.views import Joiner, joiner_for
+from wholetext.meta.participants import Participants
+from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.types import Corpus, Document, FloatArray, Judgments, Output
+from wholetext.views import joiner_for
 
 Raters = Literal["each", "first", "mean"]
 Total = Literal["sum", "mean"]
@@ -55,60 +63,47 @@ class Windows:
 
 def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
     """Every paragraph, by system, document, rater and place."""
+    given: dict[tuple[int, str], dict[int, dict[int, list[float]]]] = {}  # document → place → rater → scores
+    for system, item, rater, score in zip(
+        ratings.system.tolist(), ratings.item.tolist(), ratings.rater.tolist(), ratings.score.tolist()
+    ):
+        doc, place = ratings.segments[item]
+        given.setdefault((system, doc), {}).setdefault(place, {}).setdefault(rater, []).append(score)
     found: list[RatedParagraph] = []
-    for (system, doc), placed in _by_document(ratings).items():
+    for (system, doc), places in given.items():
+        placed = {place: {rater: sum(many) / len(many) for rater, many in by.items()} for place, by in places.items()}
         for rater, start, scores in _walks(placed, windows, ratings.raters):
             total = sum(scores) if windows.total == "sum" else sum(scores) / windows.k
             found.append(RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total))
     return found
 
 
-Placed = dict[int, dict[int, float]]  # place → rater → score
-
-
-def _by_document(ratings: Ratings) -> dict[tuple[int, str], Placed]:
-    sums: dict[tuple[int, str], dict[int, dict[int, list[float]]]] = {}
-    for system, item, rater, score in zip(
-        ratings.system.tolist(), ratings.item.tolist(), ratings.rater.tolist(), ratings.score.tolist()
-    ):
-        doc, place = ratings.segments[item]
-        sums.setdefault((system, doc), {}).setdefault(place, {}).setdefault(rater, []).append(score)
-    return {key: {place: {rater: sum(many) / len(many) for rater, many in by.items()} for place, by in places.items()}
-            for key, places in sums.items()}
-
-
-def _walks(placed: Placed, windows: Windows, raters: Sequence[str]) -> Iterable[tuple[str, int, list[float]]]:
-    if windows.raters == "each":
-        for rater in sorted({rater for by in placed.values() for rater in by}, key=raters.__getitem__):
-            own = {place: by[rater] for place, by in placed.items() if rater in by}
-            for start in _starts(own, windows.k):
-                yield raters[rater], start, [own[start + i] for i in range(windows.k)]
-    elif windows.raters == "mean":
-        means = {place: sum(by.values()) / len(by) for place, by in placed.items()}
-        for start in _starts(means, windows.k):
-            yield "mean", start, [means[start + i] for i in range(windows.k)]
+def _walks(
+    placed: dict[int, dict[int, float]], windows: Windows, raters: Sequence[str]
+) -> Iterable[tuple[str, int, list[float]]]:
+    """Place → rater → score of one document → rater, start and scores of each of its paragraphs."""
+    k, at = windows.k, min(placed)
+    if windows.raters == "first":
+        while at + k <= max(placed) + 1:
+            window = [placed.get(at + i, {}) for i in range(k)]
+            common = sorted(set.intersection(*(set(by) for by in window)), key=raters.__getitem__)
+            if common:
+                yield raters[common[0]], at, [by[common[0]] for by in window]
+            at += k if common else 1
+        return
+    if windows.raters == "mean":
+        tracks = {"mean": {place: sum(by.values()) / len(by) for place, by in placed.items()}}
     else:
-        yield from _first_common(placed, windows.k, raters)
-
-
-def _first_common(placed: Placed, k: int, raters: Sequence[str]) -> Iterable[tuple[str, int, list[float]]]:
-    at, end = min(placed), max(placed) + 1
-    while at + k <= end:
-        window = [placed.get(at + i, {}) for i in range(k)]
-        common = sorted(set.intersection(*(set(by) for by in window)), key=raters.__getitem__)
-        if common:
-            yield raters[common[0]], at, [by[common[0]] for by in window]
-        at += k if common else 1
-
-
-def _starts(scores: dict[int, float], k: int) -> Iterable[int]:
-    """Where windows begin: greedy, over runs of places that have a score."""
-    run = 0
-    for place in sorted(scores):
-        run = run + 1 if place - 1 in scores else 1
-        if run == k:
-            yield place - k + 1
-            run = 0
+        everyone = sorted({rater for by in placed.values() for rater in by}, key=raters.__getitem__)
+        tracks = {raters[rater]: {place: by[rater] for place, by in placed.items() if rater in by}
+                  for rater in everyone}
+    for name, scores in tracks.items():
+        run = 0
+        for place in sorted(scores):
+            run = run + 1 if place - 1 in scores else 1
+            if run == k:
+                yield name, place - k + 1, [scores[place - k + 1 + i] for i in range(k)]
+                run = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +115,6 @@ class ParagraphSet:
     gold: Judgments  # (systems, items); NaN where a system has no such paragraph
     alone: int  # items left out because one system only has them
 
-    def name(self, item: int) -> str:
-        doc, start = self.items[item]
-        return f"{doc}:{start + 1}-{start + self.k}"
-
 
 def lined_up(found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()) -> ParagraphSet:
     """Items over all systems; where several raters scored the same paragraph of a system, their mean."""
@@ -133,33 +124,28 @@ def lined_up(found: Sequence[RatedParagraph], systems: Sequence[str], order: Seq
             scores.setdefault((one.doc, one.start), {}).setdefault(one.system, []).append(one.score)
     place = {doc: i for i, doc in enumerate(order or dict.fromkeys(one.doc for one in found))}
     items = sorted((item for item, by in scores.items() if len(by) >= 2), key=lambda item: (place[item[0]], item[1]))
-    values = np.full((len(systems), len(items)), np.nan)
-    for column, item in enumerate(items):
-        for row, system in enumerate(systems):
-            if system in scores[item]:
-                values[row, column] = float(np.mean(scores[item][system]))
-    gold = Judgments("paragraphs", "doc", tuple(systems), values)
+    values = [[float(np.mean(scores[item].get(system, [np.nan]))) for item in items] for system in systems]
+    gold = Judgments("paragraphs", "doc", tuple(systems), np.array(values).reshape(len(systems), len(items)))
     return ParagraphSet(found[0].k if found else 0, tuple(items), gold, len(scores) - len(items))
 
 
-def texts(loaded: Loaded, chosen: ParagraphSet, joiner: Joiner = "auto") -> Loaded:
+def texts(loaded: Loaded, chosen: ParagraphSet) -> Loaded:
     """A corpus in which every paragraph is a document of one segment: its sentences joined, for all systems."""
-    corpus = loaded.corpus
+    corpus, k = loaded.corpus, chosen.k
     by_id = {doc.id: doc for doc in corpus.docs}
-    between = [joiner_for(lang, joiner) for lang in corpus.langs]
+    between = [joiner_for(lang, "auto") for lang in corpus.langs]
     docs: list[Document] = []
     outputs: dict[str, dict[str, tuple[str, ...]]] = {output.system: {} for output in loaded.outputs}
-    for i, (name, start) in enumerate(chosen.items):
-        if name not in by_id:
-            raise AlignmentError(f"there is no document {name!r}", where=corpus.id, next="ratings and texts must match")
-        doc, span = by_id[name], slice(start, start + chosen.k)
-        src = None if doc.src is None else (between[0].join(doc.src[span]),)
-        refs = {ref: (between[1].join(segments[span]),) for ref, segments in doc.refs.items()}
-        provenance = {"doc": name, "start": str(start), "k": str(chosen.k)}
-        docs.append(Document(chosen.name(i), src, refs, {**doc.meta, **provenance}))
+    for doc, start in chosen.items:
+        if doc not in by_id:
+            raise AlignmentError(f"there is no document {doc!r}", where=corpus.id, next="ratings and texts must match")
+        whole, span, name = by_id[doc], slice(start, start + k), f"{doc}:{start + 1}-{start + k}"
+        src = None if whole.src is None else (between[0].join(whole.src[span]),)
+        refs = {ref: (between[1].join(segments[span]),) for ref, segments in whole.refs.items()}
+        docs.append(Document(name, src, refs, {**whole.meta, "doc": doc, "start": str(start), "k": str(k)}))
         for output in loaded.outputs:
-            outputs[output.system][chosen.name(i)] = (between[1].join(output.docs[name][span]),)
-    made = Corpus(f"{corpus.id}.k{chosen.k}", corpus.langs, tuple(docs))
+            outputs[output.system][name] = (between[1].join(output.docs[doc][span]),)
+    made = Corpus(f"{corpus.id}.k{k}", corpus.langs, tuple(docs))
     return Loaded(made, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings)
 
 
@@ -179,3 +165,92 @@ def write_jsonl(path: FilePath, found: Sequence[RatedParagraph], loaded: Loaded 
         return json.dumps(row, ensure_ascii=False)
 
     write_lines(path, map(line, found))
+
+
+@dataclass(frozen=True)
+class Point:
+    """One metric at one length, scored in one way."""
+
+    k: int
+    metric: str
+    mode: str  # direct, average
+    paragraphs: int  # judged paragraphs over all systems
+    items: int
+    systems: int
+    accuracy: float  # of systems
+    acc_eq: float
+    pearson: float
+    chance: dict[str, float]
+    pairs: dict[str, int]
+    direct_average: float  # Pearson's r between the two ways of scoring
+
+
+def curves(
+    where: Participants, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows],
+    options: Options | None = None,
+    notes: list[str] | None = None,
+) -> list[Point]:
+    """Every metric at every length. Human systems and outliers take part as in ``where``. Sentences that nobody rated
+    are not scored; what is to be said of the scores is added to ``notes``.
+    """
+    options = replace(options or Options(), refs=where.refs or None, flags=False)
+    specs = {metric: scorer(metric).spec for metric in metrics}
+    rated = {run.doc: np.zeros(run.stop - run.start, dtype=bool) for run in where.runs}  # document → (segments,)
+    for doc, place in (ratings.segments[item] for item in np.unique(ratings.item).tolist()):
+        if doc in rated and place < len(rated[doc]):
+            rated[doc][place] = True
+
+    def score(loaded: Loaded) -> dict[str, FloatArray]:
+        sentences = all(doc.id in rated for doc in loaded.corpus.docs)  # not a corpus of paragraphs
+        asked = replace(options, only=rated) if sentences else options
+        results = evaluate(loaded.corpus, loaded.outputs, list(specs.values()), asked)
+        said = [f"paragraphs: {note}" for note in results.warnings]
+        if notes is not None:
+            notes.extend(note for note in said if note not in notes)
+        found = {metric: [results.scores[spec][system] for system in where.systems] for metric, spec in specs.items()}
+        return {metric: np.stack([one.at("segment") * (1 if one.higher_is_better else -1) for one in many])
+                for metric, many in found.items()}
+
+    return curves_of(where, ratings, windows, score)
+
+
+def curves_of(
+    where: Participants, ratings: Ratings, windows: Sequence[Windows], score: Callable[[Loaded], dict[str, FloatArray]]
+) -> list[Point]:
+    """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
+    loaded = evalset.read(where.folder, where.langs)
+    loaded = Loaded(loaded.corpus, tuple(o for o in loaded.outputs if o.system in where.systems), loaded.warnings)
+    sentences = score(loaded)
+    ends = np.cumsum([len(doc) for doc in loaded.corpus.docs])
+    offset = {doc.id: end - len(doc) for doc, end in zip(loaded.corpus.docs, ends.tolist())}
+    points = []
+    for one in windows:
+        found = paragraphs(ratings, one)
+        chosen = lined_up(found, where.systems, list(offset))
+        if len(chosen.items) == 0:
+            raise InputError(f"no paragraph of {one.k} segments was judged for two systems", where=where.name,
+                             next="use a smaller k")
+        starts = np.array([offset[doc] + start for doc, start in chosen.items])
+        for metric, direct in score(texts(loaded, chosen)).items():
+            average = np.stack([sentences[metric][:, starts + i] for i in range(one.k)]).mean(axis=0)
+            points += _points(metric, chosen, len(found), {"direct": direct, "average": average})
+    return points
+
+
+def _points(metric: str, chosen: ParagraphSet, count: int, scored: dict[str, FloatArray]) -> list[Point]:
+    gold = chosen.gold.values
+    judged = ~np.isnan(gold)
+    both = float(pearson_rows(scored["direct"][judged], scored["average"][judged]))
+    points = []
+    for mode, scores in scored.items():
+        values = np.where(judged, scores, np.nan)
+        found = {
+            "accuracy": estimate(system_means(gold)[:, None], system_means(values)[:, None], Measure("accuracy")),
+            "acc_eq": estimate(gold, values, Measure("acc_eq", "item")),
+            "pearson": estimate(gold, values, Measure("pearson", "none")),
+        }
+        points.append(Point(
+            chosen.k, metric, mode, count, len(chosen.items), len(gold), **{name: e.value for name, e in found.items()},
+            chance={name: e.chance for name, e in found.items()}, pairs={name: e.pairs for name, e in found.items()},
+            direct_average=both))
+    return points

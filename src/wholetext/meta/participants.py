@@ -1,9 +1,7 @@
-"""The field of a meta-evaluation: which systems take part, which segments count, and the human scores at every level.
-"""
+"""Who takes part in a meta-evaluation: its systems, the segments that count, and the human scores at every level."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -128,23 +126,28 @@ def read_participants(folder: str | Path, langs: str | None, choice: Selection) 
     root, lp = Path(folder), evalset.language_pair(folder, langs)
     runs = evalset.documents(root, lp)
     test_set, notes = _test_set(root, lp, runs, choice)
-    gold = _gold_name(root, lp, choice.gold)
-    there = evalset.references(root, lp)
-    refs = _references(choice, there, (test_set, lp), f"{root} {lp}")
     names = human_names(root, lp)
-    sys_names = [name for name, level in names if level == "sys"]
-    of_systems = gold if choice.gold else conventions.system_gold(test_set, gold, sys_names)
+    gold = _gold_name(root, lp, [name for name, _ in names], choice.gold)
+    there = evalset.references(root, lp)
+    agreed = conventions.conventions(test_set)
+    refs = _references(choice, there, agreed.reference(lp), f"{root} {lp}")
+    # WMT19-21 take direct assessments of systems standardised by rater, raw ones elsewhere
+    standardised = test_set.startswith(("wmt19", "wmt20", "wmt21")) and ("wmt-z", "sys") in names
+    of_systems = "wmt-z" if gold == "wmt-raw" and standardised and not choice.gold else gold
     levels = {level: human_scores(root, lp, name, level) for name, level in names
               if name == (of_systems if level == "sys" else gold)}
-    systems, left_out = _take_part(_judged(levels.values()), there, refs, (test_set, lp, root.name), choice)
+    judged: dict[str, bool] = {}  # system → whether it has any human score
+    for found in levels.values():
+        for system, row in zip(found.systems, found.values):
+            judged[system] = judged.get(system, False) or bool((~np.isnan(row)).any())
+    far = agreed.outliers.get(lp, "").split()
+    systems, left_out = _take_part(judged, choice, there, refs, far, f"{root.name} {lp}")
     scores: dict[str, FloatArray] = {level: _rows(found, systems) for level, found in levels.items()}
+    seg, system_seg = scores.pop("seg", None), None
     other = (of_systems, "seg") in names and of_systems != gold
-    system_seg = _rows(human_scores(root, lp, of_systems, "seg"), systems) if other else None
-    kept = _domains(runs, choice.domains, f"{root} {lp}")
-    seg = scores.pop("seg", None)
-    if choice.sample:
-        kept, more = _sampled(runs, kept, seg, choice)
-        notes += more
+    kept, more = _kept(runs, seg, choice, f"{root} {lp}")
+    if other:
+        system_seg = np.where(kept, _rows(human_scores(root, lp, of_systems, "seg"), systems), np.nan)
     if seg is not None:
         seg = np.where(kept, seg, np.nan)
         scores.pop("doc", None)  # the means of segments are exact, document files are rounded
@@ -152,9 +155,8 @@ def read_participants(folder: str | Path, langs: str | None, choice: Selection) 
     if choice.partial or (seg is not None and np.isnan(scores.get("sys", np.zeros(1))).any()):
         scores.pop("sys", None)  # a score of all domains is not one of these
         of_systems = of_systems if other else gold
-    system_seg = None if system_seg is None else np.where(kept, system_seg, np.nan)
-    return Participants(root, lp, gold, refs, systems, left_out, runs, kept, seg, scores, choice, test_set,
-                 of_systems, system_seg, tuple(notes))
+    return Participants(root, lp, gold, refs, systems, left_out, runs, kept, seg, scores, choice, test_set, of_systems,
+                        system_seg, (*notes, *more))
 
 
 def _test_set(root: Path, lp: str, runs: tuple[DocumentRun, ...], choice: Selection) -> tuple[str, list[str]]:
@@ -172,11 +174,20 @@ def _test_set(root: Path, lp: str, runs: tuple[DocumentRun, ...], choice: Select
                 "submissions apply (--test-set names the set if the folder was renamed)"]
 
 
-def _references(choice: Selection, there: tuple[str, ...], where: tuple[str, str], place: str) -> tuple[str, ...]:
-    """References by name, ``A`` for ``refA``; the standard one where none is asked for."""
-    if choice.refs is None:
-        standard = conventions.standard_reference(*where, there) if there else conventions.usual_reference(*where)
-        return (standard,) if standard else ()  # where there are no texts, by name: metrics' labels have it
+def _gold_name(root: Path, lp: str, names: list[str], wanted: str | None) -> str:
+    chosen = conventions.standard_gold(names) if wanted is None else wanted
+    if chosen is None:
+        raise InputError(f"there are no human scores for {lp}", where=str(root / "human-scores"))
+    if chosen not in names:
+        raise InputError(f"there are no human scores {wanted!r} for {lp}", where=str(root),
+                         next=did_you_mean(chosen, names) or f"there are {', '.join(dict.fromkeys(names)) or 'none'}")
+    return chosen
+
+
+def _references(choice: Selection, there: tuple[str, ...], standard: str, place: str) -> tuple[str, ...]:
+    """References by name, ``A`` for ``refA``; the standard one where none is asked for, else the first."""
+    if choice.refs is None:  # where there are no texts, by name: metrics' labels have it
+        return (standard,) if standard and (standard in there or not there) else there[:1]
     refs = tuple(f"ref{name}" if name not in there and f"ref{name}" in there else name for name in choice.refs)
     unknown = [name for name in refs if there and name not in there]
     if unknown:
@@ -184,13 +195,32 @@ def _references(choice: Selection, there: tuple[str, ...], where: tuple[str, str
     return refs
 
 
-def _judged(levels: Iterable[Judgments]) -> dict[str, bool]:
-    """system → whether it has any human score."""
-    judged: dict[str, bool] = {}
-    for found in levels:
-        for i, system in enumerate(found.systems):
-            judged[system] = judged.get(system, False) or bool((~np.isnan(found.values[i])).any())
-    return judged
+def _take_part(
+    judged: dict[str, bool], choice: Selection, references: tuple[str, ...], refs: tuple[str, ...], far: list[str],
+    place: str,
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The systems that take part; and of the others, the first reason why not."""
+    unknown = [system for system in choice.systems if system not in judged]
+    if unknown:
+        raise InputError(f"there are no human scores of a system {unknown[0]!r}", where=place,
+                         next=did_you_mean(unknown[0], list(judged)) or f"there are some of {', '.join(judged)}")
+    left_out: dict[str, str] = {}
+    for system, any_score in judged.items():
+        reasons = {
+            "the metrics' reference": system in refs,
+            "close to the metrics' reference": system in choice.close_refs,
+            "human": not choice.human and conventions.is_human(system, references),
+            "outlier": not choice.outliers and system in far,
+            "not judged": not any_score,
+            "not asked for": bool(choice.systems) and system not in choice.systems,
+        }
+        if any(reasons.values()):
+            left_out[system] = next(why for why, holds in reasons.items() if holds)
+    systems = tuple(sorted(system for system in judged if system not in left_out))
+    if len(systems) < 2:
+        raise InputError(f"{len(systems)} systems are left, two are needed", where=place,
+                         next="; ".join(f"{name}: {why}" for name, why in left_out.items()))
+    return systems, left_out
 
 
 def _rows(found: Judgments, systems: tuple[str, ...]) -> FloatArray:
@@ -199,72 +229,25 @@ def _rows(found: Judgments, systems: tuple[str, ...]) -> FloatArray:
     return np.stack([found.values[place[s]] if s in place else empty for s in systems])
 
 
-def _sampled(
-    runs: tuple[DocumentRun, ...], kept: BoolArray, seg: FloatArray | None, choice: Selection
+def _kept(
+    runs: tuple[DocumentRun, ...], seg: FloatArray | None, choice: Selection, place: str
 ) -> tuple[BoolArray, list[str]]:
-    """The segments of a random sample of the judged documents."""
+    """(segments,) those of the chosen domains and of a random sample of the judged documents; with a note of it."""
+    of_run = [run.meta.get("domain", "all") for run in runs]
+    unknown = [name for name in choice.domains if name not in of_run]
+    if unknown:
+        raise InputError(f"there is no domain {unknown[0]!r}", where=place,
+                         next=f"there are {', '.join(dict.fromkeys(of_run))}")
+    chosen = np.array([not choice.domains or name in choice.domains for name in of_run])
+    sizes = [run.stop - run.start for run in runs]
+    if not choice.sample:
+        return np.repeat(chosen, sizes), []
     if seg is None:
         raise InputError("documents can only be sampled where segments were judged", next="leave out --sample")
-    known = kept & ~np.isnan(seg).all(axis=0)
-    judged = [i for i, run in enumerate(runs) if known[run.start : run.stop].any()]
+    judged = [i for i, run in enumerate(runs) if chosen[i] and not np.isnan(seg[:, run.start : run.stop]).all()]
     if choice.sample >= len(judged):
-        return kept, [f"there are {len(judged)} judged documents, so a sample of {choice.sample} is all of them"]
+        return np.repeat(chosen, sizes), [
+            f"there are {len(judged)} judged documents, so a sample of {choice.sample} is all of them"]
     drawn = np.random.default_rng(choice.seed).choice(judged, choice.sample, replace=False)
-    mask = np.zeros_like(kept)
-    for i in drawn:
-        mask[runs[i].start : runs[i].stop] = True
-    return kept & mask, [f"a sample of {choice.sample} of {len(judged)} judged documents (seed {choice.seed})"]
-
-
-def _gold_name(root: Path, lp: str, wanted: str | None) -> str:
-    names = list(dict.fromkeys(name for name, _ in human_names(root, lp)))
-    if wanted is None:
-        chosen = conventions.standard_gold(names)
-        if chosen is None:
-            raise InputError(f"there are no human scores for {lp}", where=str(root / "human-scores"))
-        return chosen
-    if wanted not in names:
-        raise InputError(f"there are no human scores {wanted!r} for {lp}", where=str(root),
-                         next=did_you_mean(wanted, names) or f"there are {', '.join(names) or 'none'}")
-    return wanted
-
-
-def _take_part(
-    judged: dict[str, bool], references: tuple[str, ...], refs: tuple[str, ...], where: tuple[str, str, str],
-    choice: Selection,
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    test_set, lp, folder = where
-    far = conventions.outliers(test_set, lp)
-    left_out: dict[str, str] = {}
-    for system, any_score in judged.items():
-        if system in refs:
-            left_out[system] = "the metrics' reference"
-        elif system in choice.close_refs:
-            left_out[system] = "close to the metrics' reference"
-        elif not choice.human and conventions.is_human(system, references):
-            left_out[system] = "human"
-        elif not choice.outliers and system in far:
-            left_out[system] = "outlier"
-        elif not any_score:
-            left_out[system] = "not judged"
-        elif choice.systems and system not in choice.systems:
-            left_out[system] = "not asked for"
-    unknown = [system for system in choice.systems if system not in judged]
-    if unknown:
-        raise InputError(f"there are no human scores of a system {unknown[0]!r}", where=f"{folder} {lp}",
-                         next=did_you_mean(unknown[0], list(judged)) or f"there are some of {', '.join(judged)}")
-    systems = tuple(sorted(system for system in judged if system not in left_out))
-    if len(systems) < 2:
-        raise InputError(f"{len(systems)} systems are left, two are needed", where=f"{folder} {lp}",
-                         next="; ".join(f"{name}: {why}" for name, why in left_out.items()))
-    return systems, left_out
-
-
-def _domains(runs: tuple[DocumentRun, ...], wanted: tuple[str, ...], where: str) -> BoolArray:
-    of_run = [run.meta.get("domain", "all") for run in runs]
-    unknown = [name for name in wanted if name not in of_run]
-    if unknown:
-        raise InputError(f"there is no domain {unknown[0]!r}", where=where,
-                         next=f"there are {', '.join(dict.fromkeys(of_run))}")
-    kept = [not wanted or name in wanted for name in of_run]
-    return np.repeat(kept, [run.stop - run.start for run in runs])
+    return np.repeat(np.isin(np.arange(len(runs)), drawn), sizes), [
+        f"a sample of {choice.sample} of {len(judged)} judged documents (seed {choice.seed})"]

@@ -1,22 +1,136 @@
-"""Metrics over several tasks: average ranks and values with significance, correlation between metrics, tests by
-category.
+"""Metrics over several tasks: the official task lists, average ranks and values with significance, correlation between
+metrics, tests by category.
+
+A task list says which statistics the WMT metrics task of a year printed per language pair, and their weights. As in the
+official tables, the metrics are primary submissions and baselines, and human translations are judged as systems where a
+pair has a second reference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError
+from wholetext.errors import InputError, MetricError, did_you_mean
 from wholetext.meta.agreement.correlation import both_known
 from wholetext.meta.agreement.measures import ROW_STATISTICS
+from wholetext.meta.conventions import conventions
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.participants import Level
-from wholetext.meta.tasks import TaskResult
+from wholetext.meta.tasks import DEFAULTS, MetricTests, Task, TaskResult, pooled_accuracy_task, read_task, run_task
 from wholetext.significance.clusters import cluster_ranks
 from wholetext.types import FloatArray, Scores
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Tasks for every language pair; ``pooled`` adds accuracy over all pairs, which weighs as much as they do."""
+
+    tasks: tuple[str, ...]
+    pooled: bool = False
+
+
+PRESETS: dict[str, Preset] = {
+    "wmt21": Preset(("sys:pearson", "seg:kendall/item")),
+    "wmt22": Preset(("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True),
+    "wmt23": Preset(("sys:pearson", "seg:pearson", "seg:acc_eq"), pooled=True),
+    "wmt24": Preset(("sys:spa", "seg:acc_eq")),
+}
+
+
+def preset(name: str) -> Preset:
+    if name not in PRESETS:
+        raise InputError(f"there is no task list {name!r}",
+                         next=did_you_mean(name, list(PRESETS)) or f"there are {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def official_langs(name: str, test_set: str, there: Sequence[str]) -> list[str]:
+    """The language pairs of an official table: those of the folder's own test set, else of the preset's year."""
+    wanted = conventions(test_set).pairs or conventions(name).pairs
+    return [langs for langs in wanted.split() if langs in there]
+
+
+@dataclass(frozen=True)
+class Averaging:
+    """How rows become a value and tasks an average."""
+
+    micro: bool = False  # weight rows by their number of scores
+    nan_as_zero: bool = False  # undefined rows count as 0 instead of being left out
+    weights: Mapping[str, float] | None = None  # task → its weight in the average; the others keep theirs
+    even_by: tuple[str, ...] = ()  # instead: weights split evenly over langs, level, statistic …, one after another
+
+
+def tasks_for(levels: Sequence[str], tasks: Sequence[str], averaging: Averaging | None = None) -> list[Task]:
+    """The tasks asked for by name, and the usual ones of the levels asked for."""
+    unknown = [level for level in levels if level not in DEFAULTS]
+    if unknown:
+        raise InputError(f"there is no level {unknown[0]!r}", next=f"there are {', '.join(DEFAULTS)}")
+    names = [*tasks, *(task for level in levels for task in DEFAULTS[level])]
+    rule = averaging or Averaging()
+    return [replace(task, measure=replace(task.measure, micro=rule.micro, nan_as_zero=rule.nan_as_zero))
+            for task in dict.fromkeys(read_task(name) for name in names)]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskTable:
+    """Results of several tasks on one or more language pairs, and their average."""
+
+    results: tuple[TaskResult, ...]
+    average: Average | None
+
+
+def run_tasks(
+    parts: Sequence[Gathered], tasks: Sequence[Task], pooled: bool, testing: MetricTests,
+    averaging: Averaging | None = None,
+) -> TaskTable:
+    """Every task on every language pair; the average is over all of them, with pooled accuracy weighing for all
+    pairs.
+    """
+    weighted: list[tuple[TaskResult, float]] = []
+    if pooled and (len(parts) > 1 or "sys:accuracy" not in map(str, tasks)):
+        weighted.append((pooled_accuracy_task(parts, testing), float(len(parts))))
+        tasks = [task for task in tasks if str(task) != "sys:accuracy"]
+    weighted += [(run_task(part, task, testing), 1.0) for part in parts for task in tasks]
+    results = tuple(result for result, _ in weighted)
+    weights = _weighted(results, [weight for _, weight in weighted], averaging or Averaging())
+    common = set(results[0].metrics).intersection(*(result.metrics for result in results))
+    return TaskTable(results, average(results, weights, testing.alpha) if len(results) > 1 and common else None)
+
+
+def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averaging) -> list[float]:
+    """The weights of the tasks as asked for."""
+    keys = [{"langs": one.where, "level": one.task.level, "statistic": one.task.measure.statistic} for one in results]
+    unknown = [name for name in rule.even_by if name not in keys[0]]
+    if unknown:
+        raise InputError(f"weights cannot be split over {unknown[0]!r}", next=f"write {', '.join(keys[0])}")
+    if rule.even_by:
+        weights = even_weights([tuple(key[name] for name in rule.even_by) for key in keys])
+    given, tasks = rule.weights or {}, [str(result.task) for result in results]
+    unknown = [name for name in given if name not in tasks]
+    if unknown:
+        raise InputError(f"there is no task {unknown[0]!r} to weight",
+                         next=did_you_mean(unknown[0], tasks) or f"there are {', '.join(dict.fromkeys(tasks))}")
+    weights = [given.get(task, weight) for task, weight in zip(tasks, weights)]
+    if min(weights) < 0 or not sum(weights) > 0:
+        raise InputError("weights are numbers from 0, not all of them 0", next="write --weight seg:acc_eq=2")
+    return weights
+
+
+def even_weights(keys: Sequence[tuple[str, ...]], total: float = 1.0) -> list[float]:
+    """Weights of tasks: split evenly over the values of the first attribute, within each over the next, and so on."""
+    if not keys or not keys[0]:
+        return [total / len(keys)] * len(keys) if keys else []
+    weights = [0.0] * len(keys)
+    values = dict.fromkeys(key[0] for key in keys)
+    for value in values:
+        members = [i for i, key in enumerate(keys) if key[0] == value]
+        inner = even_weights([keys[i][1:] for i in members], total / len(values))
+        for i, weight in zip(members, inner):
+            weights[i] = weight
+    return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,25 +143,6 @@ class Average:
     ranks: tuple[int | None, ...]  # clusters by the test of the averaged difference; None where not tested
     p: FloatArray  # (metrics, metrics), upper triangle
     weights: tuple[float, ...]  # of the tasks
-
-
-def even_weights(keys: Sequence[tuple[str, ...]], total: float = 1.0) -> list[float]:
-    """Weights of tasks: split evenly over the values of the first attribute, then within each over the next, and so
-    on.
-    """
-    if not keys:
-        return []
-    if not keys[0]:
-        return [total / len(keys)] * len(keys)
-    groups: dict[str, list[int]] = {}
-    for i, key in enumerate(keys):
-        groups.setdefault(key[0], []).append(i)
-    weights = [0.0] * len(keys)
-    for members in groups.values():
-        inner = even_weights([keys[i][1:] for i in members], total / len(groups))
-        for i, weight in zip(members, inner):
-            weights[i] = weight
-    return weights
 
 
 def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha: float = 0.05) -> Average:
@@ -63,46 +158,30 @@ def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha:
     common = [name for name in results[0].metrics if all(name in result.metrics for result in results)]
     if not common:
         raise InputError("no metric has results in every task")
-    values = {name: sum(w * _unit(r, r.value(name)) for w, r in zip(parts, results)) for name in common}
+    lows, spans = zip(*((low, high - low) for low, high in (result.task.measure.range for result in results)))
+    values = {name: sum(w * ((r.value(name) - low) / span) for w, r, low, span in zip(parts, results, lows, spans))
+              for name in common}
     ranks = {name: sum(w * float(r.rank(name) or np.nan) for w, r in zip(parts, results)) for name in common}
     order = sorted(common, key=lambda name: (-values[name], name))
     p = np.full((len(order), len(order)), np.nan)
     tested = all(result.draws for result in results)
-    if tested:
-        for i, one in enumerate(order):
-            for j in range(i + 1, len(order)):
-                null = _averaged_draws(results, parts, one, order[j])
-                p[i, j] = float((null >= values[one] - values[order[j]] - 1e-12).mean())
+    for i, j in zip(*np.triu_indices(len(order), 1)) if tested else ():
+        drawn = [_draws(result, order[i], order[j]) for result in results]
+        size = max(map(len, drawn))
+        null = sum(w * np.resize(one, size) / span for w, one, span in zip(parts, drawn, spans))
+        p[i, j] = float((null >= values[order[i]] - values[order[j]] - 1e-12).mean())
     return Average(tuple(order), tuple(values[n] for n in order), tuple(ranks[n] for n in order),
                    tuple(cluster_ranks(p, alpha)) if tested else (None,) * len(order), p, tuple(parts.tolist()))
 
 
-def _unit(result: TaskResult, value: float) -> float:
-    low, high = result.task.measure.range
-    return (value - low) / (high - low)
-
-
-def _averaged_draws(results: Sequence[TaskResult], weights: FloatArray, one: str, two: str) -> FloatArray:
-    """(draws,) weighted sums of the tasks' drawn differences between two metrics."""
-    size = max(len(_draws(result, one, two)) for result in results)
-    total = np.zeros(size)
-    for result, weight in zip(results, weights):
-        low, high = result.task.measure.range
-        total += weight * np.resize(_draws(result, one, two), size) / (high - low)
-    return total
-
-
 def _draws(result: TaskResult, one: str, two: str) -> FloatArray:
+    """(draws,) a task's drawn differences between two metrics."""
     i, j = result.metrics.index(one), result.metrics.index(two)
     first, second = min(i, j), max(i, j)
-    size = len(result.metrics)
-    column = first * size - first * (first + 1) // 2 + second - first - 1  # place in the upper triangle
+    column = first * len(result.metrics) - first * (first + 1) // 2 + second - first - 1  # place in the upper triangle
     drawn = result.null[:, column]
     drawn = drawn[~np.isnan(drawn)]
     return drawn if i < j else -drawn
-
-
-# ---------------------------------------------------------------- between metrics
 
 
 def inter_correlation(
@@ -121,9 +200,6 @@ def inter_correlation(
         for j in range(i + 1, len(known)):
             table[i, j] = table[j, i] = float(kinds[statistic](one, known[j][1]))
     return [name for name, _ in known], table
-
-
-# ---------------------------------------------------------------- between systems, by category
 
 
 @dataclass(frozen=True)

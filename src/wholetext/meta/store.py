@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,11 +15,11 @@ from wholetext.files.output_folder import changing, current, shared_kind
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import write_file
 from wholetext.io.formats.scores import write_table
-from wholetext.meta.curves import Point
 from wholetext.meta.metric_scores import Gathered
-from wholetext.meta.presets import TaskTable
-from wholetext.meta.ranking import Average
+from wholetext.meta.paragraphs import Point
+from wholetext.meta.ranking import TaskTable
 from wholetext.meta.tasks import TaskResult
+from wholetext.significance.stored import plain
 from wholetext.version import __version__
 
 FORMAT = 1
@@ -41,18 +40,22 @@ class Meta:
 
 def as_json(meta: Meta) -> dict[str, Any]:
     """Plain values: numbers are numbers, undefined ones null."""
-    found: dict[str, Any] = {
+    average = meta.table.average
+    found: dict[str, Any] = plain({
         "kind": "meta", "format": FORMAT, "wholetext": __version__, "alpha": meta.alpha,
         "fields": [_field(part) for part in meta.parts],
         "tasks": [_task(result) for result in meta.table.results],
-        "average": None if meta.table.average is None else _average(meta.table.average),
+        "average": None if average is None else {
+            "metrics": [
+                {"name": name, "value": value, "mean_rank": mean_rank, "rank": rank} for name, value, mean_rank, rank
+                in zip(average.metrics, average.values, average.mean_ranks, average.ranks)],
+            "weights": average.weights, "p": average.p},
         "between_metrics": [
-            {"where": where, "level": level, "metrics": names, "pearson": _plain(table.tolist())}
-            for where, level, names, table in meta.between
-        ],
-        "curves": [{"where": where, **_plain(asdict(one))} for where, points in meta.curves.items() for one in points],
-        "notes": list(meta.notes),
-    }
+            {"where": where, "level": level, "metrics": names, "pearson": table}
+            for where, level, names, table in meta.between],
+        "curves": [{"where": where, **asdict(one)} for where, points in meta.curves.items() for one in points],
+        "notes": meta.notes,
+    })
     return found
 
 
@@ -75,46 +78,24 @@ def _task(result: TaskResult) -> dict[str, Any]:
         interval = [result.low[i], result.high[i]] if result.low else None
         rows.append({"name": name, "value": one.value, "rank": result.ranks[i], "pairs": one.pairs, "rows": one.rows,
                      "chance": one.chance, "epsilon": one.epsilon, "interval": interval})
-    return _plain({  # type: ignore[no-any-return]
+    return {
         "task": str(result.task), "level": result.task.level, "statistic": measure.statistic,
         "average": measure.average, "range": list(measure.range), "where": result.where, "gold": result.gold,
         "systems": result.systems, "items": result.items, "test": result.test, "draws": result.draws, "metrics": rows,
-        "p": result.p.tolist(),
-    })
-
-
-def _average(average: Average) -> dict[str, Any]:
-    rows = [{"name": name, "value": average.values[i], "mean_rank": average.mean_ranks[i], "rank": average.ranks[i]}
-            for i, name in enumerate(average.metrics)]
-    return {"metrics": _plain(rows), "weights": list(average.weights), "p": _plain(average.p.tolist())}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+        "p": result.p,
+    }
 
 
 def write_meta(folder: Path, meta: Meta) -> None:
-    """``meta.json``, and the scores that were computed here as EvalSet files (``metric-scores/LP/NAME-
-    REF.LEVEL.score``).
-    """
+    """``meta.json``, and the scores computed here as EvalSet files (``metric-scores/LP/NAME-REF.LEVEL.score``)."""
     with changing(folder, META) as staged:
         write_file(staged / FILE, json.dumps(as_json(meta), ensure_ascii=False, indent=1) + "\n", RunError)
-        for part in meta.parts:
-            where = part.field
-            for metric in part.metrics:
-                if metric.source == "file":
-                    continue
-                name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
-                label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
-                for level, values in metric.levels.items():
-                    path = staged / "metric-scores" / where.langs / f"{label}.{level}.score"
-                    write_table(path, where.systems, values, gaps=True)
+        for where, metric in ((part.field, metric) for part in meta.parts for metric in part.metrics):
+            name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
+            label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
+            for level, values in metric.levels.items() if metric.source != "file" else ():
+                path = staged / "metric-scores" / where.langs / f"{label}.{level}.score"
+                write_table(path, where.systems, values, gaps=True)
 
 
 def _of_0_1_0(folder: Path) -> dict[str, str]:
