@@ -11,13 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def command_reference() -> str:
     """Every verb's help as Markdown."""
-    from wholetext.cli.main import VERBS, built_in
+    from wholetext.cli.main import VERBS, command, function
 
     lines = ["# Command line", "", "Made by `make docs` from the commands themselves.", ""]
     for name in sorted(VERBS):
-        command = built_in(name)
-        lines += _section(f"wholetext {name}", command)
-        for sub, inner in sorted(getattr(command, "commands", {}).items()):
+        found = command(name, function(name))
+        lines += _section(f"wholetext {name}", found)
+        for sub, inner in sorted(getattr(found, "commands", {}).items()):
             lines += _section(f"wholetext {name} {sub}", inner)
     return "\n".join(lines)
 

@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from wholetext import plugins
 from wholetext.cli.options import flattened, spread
 from wholetext.cli.terminal import guarded, printable
-from wholetext.errors import WholetextError, WholetextWarning
+from wholetext.errors import PluginError, WholetextError, WholetextWarning
 from wholetext.version import __version__
 
 # verb → module of this folder, and its function or (for verbs with sub-verbs) typer app.
@@ -42,25 +43,46 @@ INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 
 class Verbs(TyperGroup):
-    """The verbs, each imported when it is asked for."""
+    """The verbs, and those of plug-ins: each is imported when it is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*VERBS]
+        return [*VERBS, *(name for name in plugins.load(plugins.VERBS) if name not in VERBS)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return built_in(cmd_name) if cmd_name in VERBS else None
+        if cmd_name in VERBS:
+            return command(cmd_name, function(cmd_name))
+        added = plugins.load(plugins.VERBS)
+        return command(cmd_name, added[cmd_name]()) if cmd_name in added else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List verbs by their docstrings, plug-ins by their packages: to make all options would take too long."""
+        names = self.list_commands(ctx)
+        room = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, TyperCommand(name, help=_about(name)).get_short_help_str(room))
+                                for name in names])
 
 
-def built_in(verb: str) -> Any:
-    """A verb of this package as a command."""
+def _about(verb: str) -> str:
+    if verb not in VERBS:
+        return f"Plug-in of {plugins.origin(plugins.VERBS, verb)}."
+    found = function(verb)
+    return str(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
+
+
+def function(verb: str) -> Any:
+    """The function of a verb of this package, or its app of sub-verbs."""
     module, _, name = VERBS[verb].partition(":")
-    return command(verb, getattr(import_module(f"wholetext.cli.{module}"), name))
+    return getattr(import_module(f"wholetext.cli.{module}"), name)
 
 
 def command(verb: str, found: Any) -> Any:
     """A function with options, or an app of sub-verbs, as a command."""
     app = found
     if not isinstance(found, typer.Typer):
+        if not callable(found):
+            raise PluginError(f"the verb {verb!r} of {plugins.origin(plugins.VERBS, verb)} is not a function",
+                              next="a verb is a function whose parameters are typer's options, or a typer app")
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(verb)(flattened(found))
     made = typer.main.get_command(app)

@@ -40,8 +40,8 @@ Langs = Annotated[str | None, typer.Option("-l", "--langs", help="Language pair,
 TestSet = Annotated[
     str | None, typer.Option("--test-set", help="sacreBLEU test set to take source and references from.")
 ]
-# looking for plug-ins takes time, so they are named only where help is asked for
-_FORMATS = ", ".join(names() if {"-h", "--help"} & {*sys.argv} else BUILTIN)
+# looking for plug-ins takes time, so they are named only where the help of a verb is asked for
+_FORMATS = ", ".join(names() if {"-h", "--help"} & {*sys.argv[2:]} else BUILTIN)
 Reader = Annotated[str | None, typer.Option("--reader", help=f"Input format (default: detected): {_FORMATS}.")]
 Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
 Metrics = Annotated[
