@@ -12,7 +12,7 @@ import pytest
 from wholetext.cli.main import main
 from wholetext.cli.train import settings
 from wholetext.errors import InputError, RunError, SpecError, WholetextError
-from wholetext.meta.contrast.formats import read as read_contrast
+from wholetext.meta.contrast.formats import read_contrast_set as read_contrast
 from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
 from wholetext.meta.judgments.raters import rater_pairs, reliability
 from wholetext.meta.judgments.ratings import gather, read_rater_table

@@ -5,19 +5,32 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import wholetext as wt
+from wholetext import errors
+from wholetext.cli.main import VERBS
+
+ROOT = Path(__file__).resolve().parent.parent
 
 # what is promised: adding a name is a decision, taking one away breaks programs
 PUBLIC = [
-    "Backend", "Comparison", "Corpus", "Document", "Excerpt", "Fit", "FloatArray", "Judgments", "LineFiles", "Metric",
-    "Options", "Output", "Request", "Results", "Row", "Runtime", "Scores", "Signature", "WholetextError",
-    "WholetextWarning", "__version__", "compare", "evaluate", "list_metrics", "mean_stats", "open_run", "read", "score",
-    "score_texts", "write_run",
+    "AlignOptions", "Aligned", "AlignmentError", "Averaging", "Axes", "Backend", "Cache", "CacheError", "Comparison",
+    "ContrastOptions", "ContrastResults", "ContrastSet", "Corpus", "Discriminativeness", "Document", "Excerpt",
+    "Explained", "Fit", "FloatArray", "InputError", "Judgments", "LineFiles", "Loaded", "Meta", "MetaTasks", "Metric",
+    "MetricError", "MetricTests", "MissingExtra", "ModelError", "Options", "Output", "PageOptions", "ParagraphSets",
+    "Plan", "PluginError", "Recipe", "Request", "Results", "Row", "RunError", "Runtime", "Scores", "Selection",
+    "Session", "Signature", "Significance", "SpecError", "Sweep", "TextTooLong", "Trained", "Wanted", "WholetextError",
+    "WholetextWarning", "WriteError", "__version__", "align", "compare", "compare_run", "contrast",
+    "discriminativeness", "evaluate", "explain", "list_metrics", "make_recipe", "make_run", "mean_stats",
+    "meta_evaluate", "open_run", "paragraph_sets", "plan", "read", "read_contrast_set", "read_meta", "report", "score",
+    "score_texts", "sweep", "train", "write", "write_meta", "write_run", "write_sweep",
 ]  # fmt: skip
 
 
@@ -46,13 +59,41 @@ def test_every_public_name_is_the_object_of_that_name(name: str) -> None:
 
 
 def test_editors_see_the_names_that_are_loaded() -> None:
-    """Type checkers and editors read the imports under TYPE_CHECKING; at run time the table of modules is used."""
-    tree = ast.parse(Path(wt.__file__).read_text(encoding="utf-8"))
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    seen = {alias.name: line.module for line in block.body if isinstance(line, ast.ImportFrom) for alias in line.names}
-    assert sorted([*seen, "__version__"]) == sorted(PUBLIC)
+    """Type checkers and editors read the stub, which is made from the table of modules that is used at run time."""
+    tree = ast.parse(Path(wt.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    seen = {alias.asname: line.module for line in tree.body if isinstance(line, ast.ImportFrom) for alias in line.names}
+    assert sorted(map(str, seen)) == PUBLIC
     for name, module in seen.items():
-        assert getattr(importlib.import_module(str(module)), name) is getattr(wt, name), name
+        assert getattr(importlib.import_module(str(module)), str(name)) is getattr(wt, str(name)), name
+
+
+@pytest.mark.slow
+def test_a_strict_type_checker_sees_every_name(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text("import wholetext as wt\n" + "".join(f"wt.{name}\n" for name in PUBLIC))
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_page_of_python_lists_every_name() -> None:
+    listed = re.findall("^### (.+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.M)
+    assert sorted(listed) == sorted({*PUBLIC} - {"__version__", "FloatArray"})
+
+
+def test_every_error_is_public() -> None:
+    known = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, Exception)}
+    assert known <= {*PUBLIC}
+
+
+def test_every_verb_has_a_public_function() -> None:
+    """The table of the page names a function for every verb, and every function of the table is public."""
+    rows = re.findall(r"^\| (`.+`) \| (.+) \|$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.M)
+    verbs = {verb for row, _ in rows for verb in re.findall("`([a-z]+)`", row)}
+    functions = {name for _, row in rows for name in re.findall("`([A-Za-z_]+)`", row)}
+    assert verbs | {"show", "demo"} == {*VERBS}
+    assert functions <= {*PUBLIC}
 
 
 def test_other_names_are_not_there() -> None:

@@ -1,7 +1,9 @@
-"""Writes what is generated again: the command line reference and the page of notes."""
+"""Writes what is generated again: the references of the command line and of Python, the type stub, the notes."""
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,63 @@ def _kind(param: Any) -> str:
     return str(param.metavar or param.type.name) if param.param_type_name == "option" else str(param.type.name)
 
 
+API = """# Python
+
+Everything the command line can do is a function of `wholetext`. Made by `make docs` from the functions themselves.
+
+| command | Python |
+|---|---|
+| `score` | `read`, then `make_run`; `score`, `evaluate` and `score_texts` for scores alone |
+| `compare` | `open_run`, then `compare_run`; `compare` for the scores of one metric |
+| `report`, `explain` | `report`, `explain` |
+| `plan`, `sweep`, `align` | `plan`; `sweep`, `write_sweep`; `align`, `write` |
+| `meta`, `paragraphs`, `features` | `meta_evaluate`, `paragraph_sets`, `discriminativeness` |
+| `contrast` | `read_contrast_set`, then `contrast` |
+| `train` | `make_recipe`, then `train` |
+| `list`, `cache`, `models` | `list_metrics`, `Cache`, the module `wholetext.backends.hub.catalogue` |
+"""
+
+
+def api_page() -> str:
+    """Every public name with its signature and the first line of its docstring."""
+    import wholetext
+
+    sections: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": []}
+    for name in wholetext.__all__:
+        found = getattr(wholetext, name)
+        if name in ("__version__", "FloatArray"):
+            continue
+        error = isinstance(found, type) and issubclass(found, (Exception, Warning))
+        kind = "Errors" if error else "Classes" if isinstance(found, type) else "Functions"
+        line = f"{inspect.getdoc(found)}\n\n".split("\n\n")[0].replace("\n", " ").replace("``", "`")
+        sections[kind].append(f"### {name}\n" + ("" if error else f"`{_signature(name, found)}`\n\n") + f"{line}\n")
+    parts = [API, *(f"## {title}\n\n" + "\n".join(entries) for title, entries in sections.items())]
+    return "\n".join(parts)
+
+
+def _signature(name: str, found: Any) -> str:
+    """Names and defaults; where a type is a Protocol or has no signature of its own, the name alone."""
+    try:
+        signature = inspect.signature(found)
+    except ValueError:
+        return name
+    plain = [one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()]
+    if any(one.kind is one.VAR_POSITIONAL for one in plain):
+        return name
+    text = str(inspect.Signature(plain))
+    return name + re.sub(r"<factory>", "…", re.sub(r"<(function|class) [^>]*>", "…", text))
+
+
+def type_stub() -> str:
+    """The public names as type checkers and editors see them."""
+    import wholetext
+
+    lines = ['"""Made by `make docs` from the table of public names in __init__.py."""', ""]
+    for module, names in wholetext._PUBLIC.items():
+        lines += [f"from wholetext.{module} import {name} as {name}" for name in names]
+    return "\n".join([*lines, "from wholetext.version import __version__ as __version__", ""])
+
+
 def notes_page() -> str:
     """Every note that a run can carry."""
     sys.path.insert(0, str(ROOT / "tools"))
@@ -50,7 +109,9 @@ def notes_page() -> str:
 
 
 def main() -> int:
-    pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "notes.md": notes_page()}
+    pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "api.md": api_page(),
+             ROOT / "docs" / "notes.md": notes_page(),
+             ROOT / "src" / "wholetext" / "__init__.pyi": type_stub()}  # fmt: skip
     if "--check" in sys.argv:
         return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))
     for page, text in pages.items():

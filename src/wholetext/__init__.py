@@ -4,62 +4,58 @@
     scores = wt.score(corpus, outputs, "paragraph(size=6):chrf")
     scores["my-system"].at("doc")
 
-Names are loaded when they are first used, so importing wholetext costs next to nothing.
+Names are loaded when they are first used, so importing wholetext costs next to nothing. docs/api.md lists them.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from wholetext.version import __version__
+from wholetext.version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from wholetext.errors import WholetextError, WholetextWarning
-    from wholetext.io import LineFiles, read
-    from wholetext.scoring.evaluate import Options, evaluate, list_metrics, open_run, score, score_texts
-    from wholetext.scoring.results import Results, write_run
-    from wholetext.significance.compare import Comparison, compare
-    from wholetext.types import (
-        Backend,
-        Corpus,
-        Document,
-        Excerpt,
-        Fit,
-        FloatArray,
-        Judgments,
-        Metric,
-        Output,
-        Request,
-        Row,
-        Runtime,
-        Scores,
-        Signature,
-        mean_stats,
-    )
-
-_HOME = {
-    "errors": ("WholetextError", "WholetextWarning"),
+# The public names, module by module. `make docs` writes __init__.pyi (for type checkers) and docs/api.md from it.
+_PUBLIC = {
+    "alignment.realign": ("Aligned", "AlignOptions", "align"),
+    "errors": (
+        "AlignmentError", "CacheError", "InputError", "MetricError", "MissingExtra", "ModelError", "PluginError",
+        "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WriteError",
+    ),
+    "files.cache": ("Cache",),
+    "io.assembly": ("Loaded",),
+    "io.detect": ("read",),
+    "io.formats.jsonl": ("write",),
+    "io.formats.lines": ("LineFiles",),
+    "meta.contrast.accuracy": ("ContrastResults", "contrast"),
+    "meta.contrast.formats": ("read_contrast_set",),
+    "meta.contrast.items": ("ContrastOptions", "ContrastSet"),
+    "meta.evaluate": ("MetaTasks", "meta_evaluate"),
+    "meta.features": ("Discriminativeness", "discriminativeness"),
+    "meta.metric_scores": ("Wanted",),
+    "meta.paragraph_sets": ("ParagraphSets", "paragraph_sets"),
+    "meta.participants": ("Selection",),
+    "meta.presets": ("Averaging",),
+    "meta.store": ("Meta", "read_meta", "write_meta"),
+    "meta.tasks": ("MetricTests",),
+    "reporting.page": ("PageOptions",),
+    "reporting.report": ("report",),
     "scoring.evaluate": ("Options", "evaluate", "list_metrics", "open_run", "score", "score_texts"),
-    "io": ("LineFiles", "read"),
+    "scoring.explain": ("Explained", "explain"),
+    "scoring.plan": ("Plan", "plan"),
     "scoring.results": ("Results", "write_run"),
-    "significance.compare": ("Comparison", "compare"),
+    "scoring.run": ("make_run",),
+    "scoring.sweep": ("Axes", "Sweep", "sweep", "write_sweep"),
+    "significance.compare": ("Comparison", "Significance", "compare"),
+    "significance.stored": ("compare_run",),
+    "training.loop": ("train",),
+    "training.recipe": ("Recipe", "make_recipe"),
+    "training.session": ("Session", "Trained"),
     "types": (
         "Backend", "Corpus", "Document", "Excerpt", "Fit", "FloatArray", "Judgments", "Metric", "Output", "Request",
         "Row", "Runtime", "Scores", "Signature", "mean_stats",
     ),
 }
-_WHERE = {name: f"wholetext.{home}" for home, names in _HOME.items() for name in names}
-
-__all__ = [
-    "Backend", "Comparison", "Corpus", "Document", "Excerpt", "Fit", "FloatArray", "Judgments", "LineFiles", "Metric",
-    "Options", "Output", "Request", "Results", "Row", "Runtime", "Scores", "Signature", "WholetextError",
-    "WholetextWarning", "__version__", "compare", "evaluate", "list_metrics", "mean_stats", "open_run", "read", "score",
-    "score_texts", "write_run",
-]
-
-
+_WHERE = {name: f"wholetext.{module}" for module, names in _PUBLIC.items() for name in names}
 _RENAMED = {"Run": "Runtime", "View": "Excerpt"}  # names of interface version 1, until 0.4
+
+__all__ = sorted([*_WHERE, "__version__"])
 
 
 def __getattr__(name: str) -> object:
@@ -74,4 +70,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)

@@ -183,12 +183,12 @@ def make_contrast(folder: Path, rng: random.Random) -> None:
 
 
 def read_contrast(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.contrast.formats import read as read_set
-    from wholetext.meta.contrast.items import Wanted
+    from wholetext.meta.contrast.formats import read_contrast_set as read_set
+    from wholetext.meta.contrast.items import ContrastOptions
 
     path = next(path for path in [*folder.glob("*.json*"), folder / "none.json"])
     documents = folder / "docs" if rng.random() < 0.5 else None
-    return read_set(path, Wanted(langs=rng.choice([None, ("en", "de")]), documents=documents, context=2))
+    return read_set(path, ContrastOptions(langs=rng.choice([None, ("en", "de")]), documents=documents, context=2))
 
 
 # ---------------------------------------------------------------- annotations

@@ -23,10 +23,10 @@ from wholetext.meta.contrast import (
     given_scores,
     groups,
     overall,
-    read,
+    read_contrast_set,
 )
 from wholetext.meta.contrast.accuracy import wilson
-from wholetext.meta.contrast.items import Wanted
+from wholetext.meta.contrast.items import ContrastOptions
 from wholetext.meta.contrast.subtitles import variants
 from wholetext.registry import Scorer
 from wholetext.scoring.evaluate import Options
@@ -189,9 +189,9 @@ def pairs_are_mirrored(items: Sequence[Item]) -> bool:
 @pytest.mark.data
 def test_a_context_blind_metric_gets_exactly_half(data: Path) -> None:
     blind = Scorer(Sentence(), Fingerprint())
-    lexical = decide(read(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl"), blind, NO_CACHE)
+    lexical = decide(read_contrast_set(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl"), blind, NO_CACHE)
     assert (overall(lexical).correct, overall(lexical).total, overall(lexical).ties) == (100, 200, 0)
-    anaphora = read(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    anaphora = read_contrast_set(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
     blocks: dict[str, list[Item]] = {}
     for one in anaphora.items:
         blocks.setdefault(one.block, []).append(one)
@@ -205,14 +205,14 @@ def test_a_context_blind_metric_gets_exactly_half(data: Path) -> None:
 
 @pytest.mark.data
 def test_counts_of_the_real_sets(data: Path) -> None:
-    anaphora = read(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
-    lexical = read(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl")
+    anaphora = read_contrast_set(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    lexical = read_contrast_set(data / "contrastive" / "discevalmt.lexical-choice.en-fr.jsonl")
     assert anaphora.langs == ("en", "fr") and len(anaphora) == len(lexical) == 200
     kinds = [one.type for one in anaphora.items]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {"m.sg": 50, "f.sg": 50, "m.pl": 50, "f.pl": 50}
     kinds = [one.type for one in lexical.items]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {"disambig": 172, "repet": 22, "repet, disambig": 6}
-    large = read(data / "contrastive" / "contrapro-large.en-fr.jsonl")
+    large = read_contrast_set(data / "contrastive" / "contrapro-large.en-fr.jsonl")
     assert len(large) == 14000 and all(len(one.src_context) <= 3 for one in large.items)
 
 
@@ -221,7 +221,7 @@ def test_counts_of_the_real_sets(data: Path) -> None:
 def test_golden_scores_of_comet_qe(mode: str, view: str, data: Path, oracle: Path) -> None:
     expected = json.loads((oracle / "contrastive" / "discevalmt.json").read_text("utf-8"))["expected"][mode]
     model = oracle / "neural" / "models" / "comet-qe-mix"
-    items = read(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
+    items = read_contrast_set(data / "contrastive" / "discevalmt.anaphora.en-fr.jsonl")
     found = decide(items, f"{view}:comet@{model}", NO_CACHE)
     scores = np.stack(found.scores)  # (items, 2)
     assert scores[:, 0] == pytest.approx(np.array(expected["scores_correct"]), abs=2e-5)
@@ -242,7 +242,7 @@ def test_discevalmt_json(tmp_path: Path) -> None:
         {"correct": ["Les cartes.", "Elles sont vieilles."], "incorrect": ["Les cartes.", "Ils sont vieux."],
          "type": "f.pl"},
         {"semi-correct": ["Les plans.", "Ils sont vieux."], "incorrect": ["Les plans.", "Elles sont vieilles."]}]}
-    found = read(write(tmp_path / "anaphora.json", {"10": two, "2": two}))
+    found = read_contrast_set(write(tmp_path / "anaphora.json", {"10": two, "2": two}))
     assert [one.block for one in found.items] == ["2", "2", "10", "10"] and found.langs == ("en", "fr")
     first = found.items[0]
     assert first.src_context == ("The maps.",)
@@ -250,7 +250,7 @@ def test_discevalmt_json(tmp_path: Path) -> None:
     assert [one.type for one in found.items[:2]] == ["f.pl", "semi-correct"]
     example = {"src": ["A?", "B."], "trg": {"correct": ["a", "b"], "incorrect": ["a", "c"]}}
     lexical = {"1": {"type": "repet", "examples": [example]}}
-    [one] = read(write(tmp_path / "lexical-choice.json", lexical)).items
+    [one] = read_contrast_set(write(tmp_path / "lexical-choice.json", lexical)).items
     assert (one.type, one.src, one.candidates[1].text) == ("repet", "B.", "c")
 
 
@@ -268,7 +268,7 @@ def test_contrapro_with_documents(tmp_path: Path, first: int) -> None:
     (folder / "1999_1_2.en").write_text("One.\nA candle.\nHe said: “it burns.”\n", "utf-8")
     (folder / "1999_1_2.de").write_text("Eins.\nEine Kerze.\nEr sagt, sie brennt.\n", "utf-8")
     path = write(tmp_path / "contrapro.json", [contrapro_row(2 + first)])
-    found = read(path, Wanted(documents=tmp_path / "documents", context=1))
+    found = read_contrast_set(path, ContrastOptions(documents=tmp_path / "documents", context=1))
     [one] = found.items
     assert found.langs == ("en", "de") and found.warnings == ()
     assert one.src_context == ("A candle.",) and one.candidates[0].context == ("Eine Kerze.",)
@@ -278,25 +278,25 @@ def test_contrapro_with_documents(tmp_path: Path, first: int) -> None:
 def test_contrapro_says_what_is_missing(tmp_path: Path) -> None:
     rows = [contrapro_row(1), contrapro_row(1, **{"document id": "../../etc/passwd"})]
     path = write(tmp_path / "contrapro.json", rows)
-    assert "no documents" in read(path).warnings[0]
+    assert "no documents" in read_contrast_set(path).warnings[0]
     (tmp_path / "1999_1_2.en").write_text("Another line.\n", "utf-8")
     (tmp_path / "1999_1_2.de").write_text("Eine andere.\n", "utf-8")
-    notes = read(path, Wanted(documents=tmp_path)).warnings
+    notes = read_contrast_set(path, ContrastOptions(documents=tmp_path)).warnings
     assert notes == ("1 items have no context: their document or line was not found",
                      "1 items have another source sentence than their document's line")
     (tmp_path / "1999_1_2.de").write_text("Eine.\nZwei.\n", "utf-8")
     with pytest.raises(InputError, match="1 lines, but 2"):
-        read(path, Wanted(documents=tmp_path))
+        read_contrast_set(path, ContrastOptions(documents=tmp_path))
 
 
 def test_voita(tmp_path: Path) -> None:
     row = {"src": "A . _eos B . _eos C . _eos D .", "dst": ["а _eos б _eos в _eos не то", "а _eos б _eos в _eos то"],
            "true_ind": 1, "ctx_dist": 3}
-    [one] = read(write(tmp_path / "deixis_test.json", [row])).items
+    [one] = read_contrast_set(write(tmp_path / "deixis_test.json", [row])).items
     assert one.src == "D ." and one.src_context == ("A .", "B .", "C .") and one.distance == 3
     assert [c.text for c in one.candidates] == ["то", "не то"] and one.candidates[0].context == ("а", "б", "в")
     with pytest.raises(InputError, match="true_ind"):
-        read(write(tmp_path / "deixis_test.json", [{**row, "true_ind": 2}]))
+        read_contrast_set(write(tmp_path / "deixis_test.json", [{**row, "true_ind": 2}]))
 
 
 def test_ctxpro(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_ctxpro(tmp_path: Path) -> None:
     lines = ["de-en/2017/a\tHello.\tHallo.", "de-en/2017/a\tI see you.\tIch sehe Sie."]
     (tmp_path / "de-en.tsv").write_text("\n".join(lines), "utf-8")
     path = write(tmp_path / "formality.opensubtitles.en-de.test.json", rows)
-    found = read(path, Wanted(documents=tmp_path / "de-en.tsv"))
+    found = read_contrast_set(path, ContrastOptions(documents=tmp_path / "de-en.tsv"))
     assert found.langs == ("en", "de") and found.warnings == ("2 items left out: nothing to replace",)
     assert [[c.text for c in one.candidates] for one in found.items] == [
         ["Ich sehe Sie.", "Ich sehe Dich."], ["Dich sehe ich.", "Sie sehe ich."]]
@@ -328,12 +328,12 @@ def test_ctxpro(tmp_path: Path) -> None:
 def test_broken_sets_name_the_place(tmp_path: Path, name: str, content: str, message: str) -> None:
     (tmp_path / name).write_text(content, "utf-8")
     with pytest.raises(InputError, match=message):
-        read(tmp_path / name)
+        read_contrast_set(tmp_path / name)
 
 
 def test_unknown_reader() -> None:
     with pytest.raises(SpecError, match="did you mean voita"):
-        read("x.json", reader="voit")
+        read_contrast_set("x.json", reader="voit")
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from wholetext.cli.main import main
 from wholetext.errors import InputError
-from wholetext.meta.contrast import given_scores, groups, overall, read
+from wholetext.meta.contrast import given_scores, groups, overall, read_contrast_set
 
 
 def verb(source: str, expected: str, lemma: str, ref: str) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def test_ctxpro_verbs_are_not_pooled(tmp_path: Path) -> None:
             *(verb("did", f"fit{i}", f"faire{i}", f"Il fit{i}.") for i in range(50))]
     path = tmp_path / "auxiliary.opensubtitles.en-fr.test.json"
     path.write_text(json.dumps(rows), "utf-8")
-    items = read(path).items
+    items = read_contrast_set(path).items
     assert max(len(one.candidates) for one in items) == 4
     assert [c.text for c in items[0].candidates] == [
         "Il connaissait Paul.", "Il disparaissait Paul.", "Il pensait Paul.", "Il savait Paul."]
@@ -56,7 +56,7 @@ def test_item_errors_name_file_and_line(tmp_path: Path, name: str, content: str,
     path = tmp_path / name
     path.write_text(content, "utf-8")
     with pytest.raises(InputError) as fault:
-        read(path)
+        read_contrast_set(path)
     assert fault.value.where.startswith(f"{path}{place}"), fault.value.where
 
 
@@ -66,7 +66,7 @@ def test_chance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     path = tmp_path / "set.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     (tmp_path / "scores").write_text("\n".join(map(str, range(10))), "utf-8")
-    found = given_scores(read(path), tmp_path / "scores")
+    found = given_scores(read_contrast_set(path), tmp_path / "scores")
     assert overall(found).chance == pytest.approx((1 / 2 + 1 / 3) / 2)
     assert [one.chance for one in groups(found)["type"]] == pytest.approx([1 / 3, 1 / 2])
     assert groups(found)["block"][0].chance == pytest.approx(1 / 6)
@@ -80,7 +80,7 @@ def test_preferences_are_a_contrastive_set(tmp_path: Path) -> None:
     row = {"source": "s", "target": "r", "text1": "a", "text2": "b", "text1_tag": "para", "text2_tag": "sent"}
     path = tmp_path / "p.jsonl"
     path.write_text("\n".join(json.dumps({**row, "choice": choice}) for choice in ("text1", "text2", "tie")), "utf-8")
-    found = read(path)
+    found = read_contrast_set(path)
     assert [[one.text for one in item.candidates] for item in found.items] == [["a", "b"], ["b", "a"]]
     assert [item.type for item in found.items] == ["para", "sent"]
     assert found.warnings == ("1 items left out: people preferred neither text",)
@@ -92,13 +92,13 @@ def test_faulty_preferences(tmp_path: Path, wrong: dict[str, Any]) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(json.dumps({"source": "s", "text1": "a", "text2": "b", **wrong}), "utf-8")
     with pytest.raises(InputError) as fault:
-        read(path)
+        read_contrast_set(path)
     assert fault.value.where == f"{path}:1"
 
 
 @pytest.mark.data
 def test_literary_preferences(data: Path) -> None:
-    found = read(data / "pairwise" / "literary-translation.jsonl")
+    found = read_contrast_set(data / "pairwise" / "literary-translation.jsonl")
     assert len(found) == 540
     kinds = [item.type for item in found.items]
     assert kinds.count("para") > kinds.count("sent")

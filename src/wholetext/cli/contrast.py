@@ -51,12 +51,12 @@ def contrast(
 ) -> None:
     """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
     from wholetext.io.assembly import pair
-    from wholetext.meta.contrast import Wanted, read
+    from wholetext.meta.contrast import ContrastOptions, read_contrast_set
     from wholetext.meta.contrast import contrast as run
 
     if not metric and not scores:
         raise InputError("nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)")
-    items = read(set, Wanted(pair(langs) if langs else None, documents, context), reader)
+    items = read_contrast_set(set, ContrastOptions(pair(langs) if langs else None, documents, context), reader)
     warn(items.warnings)
     found = run(items, metric or (), options.named(scores), higher_is_better=not minimize, split=split,
                 options=execution.options(), out=out)

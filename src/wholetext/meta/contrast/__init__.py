@@ -10,8 +10,9 @@ from wholetext.meta.contrast.accuracy import (
     overall,
 )
 from wholetext.meta.contrast.decisions import Decisions, decide, given_scores
-from wholetext.meta.contrast.formats import READERS, read
-from wholetext.meta.contrast.items import Candidate, ContrastSet, Item, Wanted
+from wholetext.meta.contrast.formats import READERS, read_contrast_set
+from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Item
 
-__all__ = ["READERS", "Candidate", "ContrastAccuracy", "ContrastComparison", "ContrastResults", "ContrastSet",
-           "Decisions", "Item", "Wanted", "compare", "contrast", "decide", "given_scores", "groups", "overall", "read"]
+__all__ = ["READERS", "Candidate", "ContrastAccuracy", "ContrastComparison", "ContrastOptions", "ContrastResults",
+           "ContrastSet", "Decisions", "Item", "compare", "contrast", "decide", "given_scores", "groups", "overall",
+           "read_contrast_set"]

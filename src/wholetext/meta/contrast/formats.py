@@ -10,16 +10,16 @@ from typing import Any
 from wholetext.errors import InputError, SpecError, did_you_mean
 from wholetext.files.parsing import read_json
 from wholetext.io.text import opened
-from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Item, Wanted
+from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item
 from wholetext.meta.contrast.subtitles import contrapro, ctxpro
 
 _MARK = " _eos "
 _NUMBER = re.compile("[0-9]{1,9}")
 
 
-def read(path: str | Path, wanted: Wanted | None = None, reader: str = "auto") -> ContrastSet:
+def read_contrast_set(path: str | Path, wanted: ContrastOptions | None = None, reader: str = "auto") -> ContrastSet:
     """The set in a file; ``reader`` forces a format."""
-    path, wanted = Path(path), wanted or Wanted()
+    path, wanted = Path(path), wanted or ContrastOptions()
     if reader not in ("auto", *READERS):
         raise SpecError(f"there is no reader {reader!r} for contrastive sets",
                         next=did_you_mean(reader, list(READERS)) or f"choose one of {', '.join(READERS)}")
@@ -30,7 +30,7 @@ def read(path: str | Path, wanted: Wanted | None = None, reader: str = "auto") -
     return found
 
 
-def _json(path: Path, wanted: Wanted, reader: str) -> ContrastSet:
+def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
     with opened(path) as file:
         data = read_json("\n".join(file.lines()), where=str(path), unique=False,
                          next="a file of JSON lines is read with --reader jsonl")
@@ -62,7 +62,7 @@ def _matches(name: str, data: Any) -> bool:
 # ---------------------------------------------------------------- JSONL
 
 
-def _jsonl(path: Path, wanted: Wanted) -> ContrastSet:
+def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
     """One item per line; lines with a ``choice`` are preferences between two texts."""
     items: list[Item] = []
     langs, ties = wanted.langs, 0
@@ -112,7 +112,7 @@ def _preference(fields: Fields, name: str) -> Item:
 # ---------------------------------------------------------------- other sets
 
 
-def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: Wanted) -> ContrastSet:
+def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
     """DiscEvalMT (Bawden et al. 2018): each translation of a block is right in one context and wrong in another."""
     return ContrastSet(path.stem, wanted.langs or ("en", "fr"),
                        tuple(item for block, fields in rows.items() for item in _block(fields, block)))
@@ -134,7 +134,7 @@ def _block(fields: Fields, block: str) -> Iterator[Item]:
         )
 
 
-def _voita(rows: Mapping[str, Fields], path: Path, wanted: Wanted) -> ContrastSet:
+def _voita(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
     """Voita et al. 2019 (deixis, lexical cohesion, ellipsis): four sentences joined by ``_eos``.
 
     Each candidate keeps the context it is written with: in some sets the variants differ there as well.
@@ -156,7 +156,7 @@ def _voita(rows: Mapping[str, Fields], path: Path, wanted: Wanted) -> ContrastSe
 
 
 # name → reader, and the fields by which objects of the format are recognised
-_JSON: dict[str, tuple[Callable[[Mapping[str, Fields], Path, Wanted], ContrastSet], tuple[str, ...]]] = {
+_JSON: dict[str, tuple[Callable[[Mapping[str, Fields], Path, ContrastOptions], ContrastSet], tuple[str, ...]]] = {
     "contrapro": (contrapro, ("errors",)),
     "ctxpro": (ctxpro, ("expected", "rule")),
     "discevalmt": (_discevalmt, ()),

@@ -46,7 +46,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ContrastOptions:
     """Options of a reader: languages, path of the documents, number of context sentences."""
 
     langs: tuple[str, str] | None = None

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from wholetext.errors import InputError
 from wholetext.io.text import opened
-from wholetext.meta.contrast.items import Candidate, ContrastSet, Fields, Wanted
+from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields
 
 VERBS = 3  # wrong verbs per item of an auxiliary set
 _REMEMBERED = 256  # documents
@@ -102,7 +102,7 @@ def _tsv(path: Path) -> dict[str, Lines]:
 # ---------------------------------------------------------------- ContraPro
 
 
-def contrapro(rows: Mapping[str, Fields], path: Path, wanted: Wanted) -> ContrastSet:
+def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
     """Items with up to ``wanted.context`` sentences before them, where the documents are given."""
     ending = next(iter(rows.values())).text("document id", "").rpartition(".")[2]
     langs = wanted.langs or ("en", ending if len(ending) == 2 else "de")
@@ -139,7 +139,7 @@ def _first_line(rows: Sequence[Fields], documents: Documents) -> int:
 # ---------------------------------------------------------------- ctxpro
 
 
-def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: Wanted) -> ContrastSet:
+def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
     """Items whose reference holds the expected form and for which there is another form; the rest is counted."""
     found = _PAIR.search(path.name)
     langs = wanted.langs or ((found[1], found[2]) if found else ("", ""))
