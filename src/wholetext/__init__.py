@@ -31,7 +31,7 @@ _PUBLIC = {
     "meta.metric_scores": ("Wanted",),
     "meta.paragraph_sets": ("ParagraphSets", "paragraph_sets"),
     "meta.participants": ("Selection",),
-    "meta.presets": ("Averaging",),
+    "meta.ranking": ("Averaging",),
     "meta.store": ("Meta", "read_meta", "write_meta"),
     "meta.tasks": ("MetricTests",),
     "reporting.page": ("PageOptions",),

@@ -34,7 +34,7 @@ from wholetext.meta.metric_scores import Wanted as Wanted
 from wholetext.meta.paragraph_sets import ParagraphSets as ParagraphSets
 from wholetext.meta.paragraph_sets import paragraph_sets as paragraph_sets
 from wholetext.meta.participants import Selection as Selection
-from wholetext.meta.presets import Averaging as Averaging
+from wholetext.meta.ranking import Averaging as Averaging
 from wholetext.meta.store import Meta as Meta
 from wholetext.meta.store import read_meta as read_meta
 from wholetext.meta.store import write_meta as write_meta
