@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from wholetext import Options, evaluate, plugins
+from wholetext import Corpus, Document, Options, Output, evaluate, open_run, plugins, write_run
+from wholetext.cli.main import main
 from wholetext.errors import PluginError, SpecError
 from wholetext.registry import catalogue, scorer
+from wholetext.reporting.spans import Texts, marks_of
+from wholetext.scoring.explain import explain
 from wholetext.testing import sample
 from wholetext.views import Whole
 
 Install = Callable[..., None]
+EXAMPLE = Path(__file__).parents[1] / "examples/plugin/src/wholetext_lengthmatch/__init__.py"
 
 
 @pytest.fixture
@@ -124,3 +129,24 @@ def test_what_is_no_metric_or_view_is_refused(install: Install) -> None:
             scorer(spec)
         assert "frozen dataclass" in caught.value.next
     assert set(catalogue()["broken"]) == {"bad", "odd"}
+
+
+@pytest.mark.parametrize("spec", ["lengthmatch", "sentence:lengthmatch", "slide(size=2,step=1):lengthmatch"])
+def test_spans_that_a_plugin_marks_are_explained_and_reported(
+    spec: str, install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    install("lengths", "[wholetext.metrics]\nlengthmatch = lengths_code:LengthMatch\n", EXAMPLE.read_text("utf-8"))
+    doc = Document("d", None, {"r": ("a b c", "e f")})
+    outputs = [Output("s", {"d": ("a b c", "e f g h")})]
+    results = evaluate(Corpus("c", ("de", "en"), (doc,)), outputs, [spec], Options(cache=False))
+    write_run(results, tmp_path / "run")
+    with pytest.raises(SystemExit) as left:
+        main(["explain", str(tmp_path / "run")])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert "e f[+ g h+]" in shown and "surplus    g h (2)" in shown and "1 of 2 segments are not shown" in shown
+    found = explain(open_run(tmp_path / "run"))
+    assert [[asdict(span) for span in segment.extra] for segment in found.segments] == [
+        [], [{"category": "surplus", "feature": "", "text": " g h", "start": 3, "end": 7}],
+    ]  # fmt: skip
+    assert marks_of(results[spec]["s"], 0, Texts(outputs[0].docs["d"])).errors == [[1, 3, 7, "surplus", 0.0]]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from wholetext import languages
 from wholetext.errors import AlignmentError, SpecError
-from wholetext.types import Document, Excerpt, Request
+from wholetext.types import Document, Excerpt, Request, Scores
 
 Span = tuple[int, int, float]  # start, stop, weight
 Joiner = Literal["auto", "space", "none"]
@@ -33,6 +33,20 @@ def joiner_for(lang: str, joiner: Joiner) -> str:
     if joiner == "auto":
         return languages.joiner(lang)
     return " " if joiner == "space" else ""
+
+
+def glue_of(lang: str, scores: Scores) -> str:
+    """What the view of these scores joins segments with."""
+    joiner = scores.signature.get("view.joiner", "auto")
+    return joiner_for(lang, joiner if joiner in ("space", "none") else "auto")  # type: ignore[arg-type]
+
+
+def stretches(segments: Sequence[str], glue: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Characters ``start:end`` of the joined segments, as (segment, start, end) of each that they touch."""
+    for place, text in enumerate(segments):
+        if max(start, 0) < min(end, len(text)):
+            yield place, max(start, 0), min(end, len(text))
+        start, end = start - len(text) - len(glue), end - len(text) - len(glue)
 
 
 @dataclass(frozen=True)

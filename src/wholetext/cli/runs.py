@@ -88,7 +88,8 @@ def explain(
     system: Annotated[str | None, typer.Option("--system", help="System (required if there are several).")] = None,
     metric: Annotated[
         str | None,
-        typer.Option("-m", "--metric", help="blonde, d-blonde or blonde-plus (default: the first in the run)."),
+        typer.Option("-m", "--metric",
+                     help="blonde, d-blonde, blonde-plus or a metric with spans (default: the first in the run)."),
     ] = None,
     ref: Annotated[str | None, typer.Option("--ref", help="Reference to show (default: the first).")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Also show segments without errors.")] = False,
@@ -126,14 +127,15 @@ def _side_by_side(found: Explained, *, every: bool) -> None:
     from rich.text import Text
 
     console, values = terminal.console(120, highlight=False), found.values()
-    main = " ".join(f"{name} {number(values[name], 4)}" for name in ("f1", "precision", "recall"))
+    main = " ".join(f"{name} {number(values[name], 4)}" for name in list(values)[: 3 if found.reasons else 1])
     names = terminal.printable(f"{found.doc}  {found.system}  {found.spec}")
     console.print(Text(f"{names}  {main}", style="bold"))
     if found.reason:
         console.print(Text(f"! {found.reason}", style="yellow"))
-    console.print(Text(found.reasons.sentence(values["f1"])))
+    if found.reasons:
+        console.print(Text(found.reasons.sentence(values["f1"])))
     table = terminal.plain_table()
-    for name in ("", found.system, f"reference {found.ref}"):
+    for name in ("", found.system, f"reference {found.ref}" if found.ref else "no reference"):
         table.add_column(Text(terminal.printable(name)), ratio=None if not name else 1)
     shown = [segment for segment in found.segments if every or not segment.faultless]
     for segment in shown:
@@ -142,27 +144,37 @@ def _side_by_side(found: Explained, *, every: bool) -> None:
     console.print(table)
     console.print(_categories(found))
     hidden = len(found.segments) - len(shown)
-    console.print(Text(f"\n{hidden} of {len(found.segments)} segments are not shown. [+extra+] is in the output alone, "
-                       "[-missing-] in the reference alone, green in both.", style="dim"))
+    legend = "[+extra+] is in the output alone, [-missing-] in the reference alone, green in both."
+    legend = legend if found.reasons else "[+text+] is what the metric marked."
+    console.print(Text(f"\n{hidden} of {len(found.segments)} segments are not shown. {legend}", style="dim"))
 
 
 def _categories(found: Explained) -> Table:
-    """One line per category: F1, how many match, what is missing, what is extra, why it is 0 or does not count."""
+    """One line per category: F1, how many match, what is missing, what is extra, why it is 0 or does not count; or one
+    line per severity of what another metric marked."""
     from rich.text import Text
 
     from wholetext.metrics.blonde.counts import DISCOURSE, HUMAN
 
+    def words(kind: str, category: str) -> str:
+        return ", ".join(f"{span.text} ({segment.number})" for segment in found.segments
+                         for span in getattr(segment, kind) if span.category == category)
+
     table = terminal.plain_table()
+    if found.reasons is None:
+        for name in ("severity", "marked"):
+            table.add_column(name, overflow="fold")
+        for severity in dict.fromkeys(span.category for segment in found.segments for span in segment.extra):
+            table.add_row(Text(terminal.printable(severity)), Text(words("extra", severity), style="magenta"))
+        return table
     for name in ("category", "F1", "matched", "missing", "extra", ""):
         table.add_column(name, overflow="fold")
     values, why = found.values(), {one.name: one.why for one in found.reasons.factors}
     for category in [name for name in values if name in (*DISCOURSE, *HUMAN)]:
-        words = {kind: [f"{span.text} ({segment.number})" for segment in found.segments
-                        for span in getattr(segment, kind) if span.category == category]
-                 for kind in ("matched", "missing", "extra")}
-        table.add_row(category, number(values[category], 4), str(len(words["matched"])),
-                      Text(", ".join(words["missing"]), style="red"), Text(", ".join(words["extra"]), style="magenta"),
-                      Text(why[category], style="dim"))
+        matched = sum(span.category == category for segment in found.segments for span in segment.matched)
+        missing, extra = (words(kind, category) for kind in ("missing", "extra"))
+        table.add_row(category, number(values[category], 4), str(matched), Text(missing, style="red"),
+                      Text(extra, style="magenta"), Text(why[category], style="dim"))
     return table
 
 

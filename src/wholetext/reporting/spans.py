@@ -8,7 +8,7 @@ from typing import Any
 
 from wholetext.scoring.results import damaged_details
 from wholetext.types import Scores
-from wholetext.views import joiner_for
+from wholetext.views import stretches
 
 Segments = Sequence[str]
 
@@ -38,12 +38,6 @@ class Marks:
 
     def __bool__(self) -> bool:
         return bool(self.units or self.errors or self.cuts)
-
-
-def glue_of(lang: str, scores: Scores) -> str:
-    """What the view of these scores joins segments with."""
-    joiner = scores.signature.get("view.joiner", "auto")
-    return joiner_for(lang, joiner if joiner in ("space", "none") else "auto")  # type: ignore[arg-type]
 
 
 def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
@@ -99,13 +93,9 @@ def _cuts(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]
 
 def _split(begin: int, end: int, rows: tuple[int, int], texts: Texts) -> Iterator[tuple[int, int, int]]:
     """A stretch of the joined segments as stretches of single ones: (segment, start, end) in UTF-16 units."""
-    offset = 0
-    for segment in range(*rows):
-        text = texts.hyp[segment] if segment < len(texts.hyp) else ""
-        a, b = max(begin - offset, 0), min(end - offset, len(text))
-        if a < b:
-            yield segment, utf16(text, a), utf16(text, b)
-        offset += len(text) + len(texts.glue)
+    for place, start, stop in stretches(texts.hyp[slice(*rows)], texts.glue, begin, end):
+        text = texts.hyp[rows[0] + place]
+        yield rows[0] + place, utf16(text, start), utf16(text, stop)
 
 
 def _distinct(items: list[list[Any]]) -> list[list[Any]]:

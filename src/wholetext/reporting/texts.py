@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from wholetext.reporting.rounding import shorts
-from wholetext.reporting.spans import Texts, glue_of, marks_of
+from wholetext.reporting.spans import Texts, marks_of
 from wholetext.scoring.results import Results
 from wholetext.types import FloatArray, Scores
+from wholetext.views import glue_of
 
 Faults = list[list[Any]]
 BLOCK = 100_000  # characters of text in one block: unpacked in a few milliseconds

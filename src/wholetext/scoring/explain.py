@@ -11,11 +11,12 @@ import numpy as np
 from wholetext.errors import InputError, MetricError, did_you_mean
 from wholetext.metrics.blonde.metric import Blonde
 from wholetext.metrics.blonde.reasons import Reasons, reasons
-from wholetext.metrics.blonde.spans import Compared, compared
+from wholetext.metrics.blonde.spans import Compared, MatchedSpan, compared
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import evaluate
 from wholetext.scoring.results import Results, damaged_details
 from wholetext.types import Scores
+from wholetext.views import glue_of, stretches
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Explained:
     ref: str
     segments: tuple[Compared, ...]
     reason: str  # why the score is undefined, or ""
-    reasons: Reasons
+    reasons: Reasons | None  # what BlonDe's factors counted; other metrics have only spans
     computed: bool  # now, not read from the run
     notes: tuple[str, ...]
 
@@ -48,7 +49,7 @@ class Explained:
         scores = {name: None if value != value else value for name, value in self.values().items()}
         return {"document": self.doc, "system": self.system, "reference": self.ref, "metric": self.spec,
                 "scores": scores, "computed": self.computed, "reason": self.reason or None,
-                "why": self.reasons.as_json(), "signature": str(self.scores.signature),
+                "why": self.reasons and self.reasons.as_json(), "signature": str(self.scores.signature),
                 "segments": [segment.as_json() for segment in self.segments]}
 
 
@@ -58,8 +59,9 @@ def explain(
 ) -> Explained:
     """Which spans of a document match a reference, are missing or are extra, and how they make its score.
 
-    By default the first BlonDe metric of the run, its first reference, and the document with the lowest score. A metric
-    that the run does not have is computed, for no more than is asked.
+    By default the first BlonDe metric of the run (else the first that marks spans), its first reference, and the
+    document with the lowest score. A metric that the run does not have is computed, for no more than is asked.
+    What other metrics mark with ``run.detail(i, spans=…)`` is shown as extra, by severity.
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
     system = _choose("system", system, results.systems, only=True)
@@ -71,24 +73,46 @@ def explain(
         values = scores.at("doc")
         doc = scores.rows.docs[int(np.nanargmin(values)) if not np.isnan(values).all() else 0]
     refs = used(scores.signature["refs"], corpus.references)
-    ref = _choose("reference", ref or next(iter(refs), None), refs)
-    output = next(one for one in results.outputs if one.system == system)
+    ref = _choose("reference", ref or refs[0], refs) if refs or ref else ""
+    texts = (next(one for one in results.outputs if one.system == system).docs[doc],
+             corpus.docs[ids.index(doc)].refs.get(ref, ()))
     details = _details(scores, doc)
-    found = scorer(spec).metric.resolve(corpus.langs)
-    if not details or not all("blonde" in one for _, one in details) or not isinstance(found, Blonde):
-        raise MetricError(f"{spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
+    found, why = scorer(spec).metric.resolve(corpus.langs), None
     with damaged_details(scores):
-        texts = output.docs[doc], corpus.docs[ids.index(doc)].refs[ref]
-        segments = compared(details, *texts, which=refs.index(ref))
-    why = reasons(found.recipe, scores.totals()[scores.rows.docs.index(doc)],
-                  document_score=scores.signature.get("document_score", "as-corpus"))
+        if isinstance(found, Blonde) and details and all("blonde" in one for _, one in details):
+            segments = compared(details, *texts, which=refs.index(ref))
+            why = reasons(found.recipe, scores.totals()[scores.rows.docs.index(doc)],
+                          document_score=scores.signature.get("document_score", "as-corpus"))
+        elif _marks_spans(scores):
+            segments = _marked(details, *texts, glue_of(corpus.langs[1], scores))
+        else:
+            raise MetricError(f"{spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
     reason = next((one["reason"] for _, one in details if "reason" in one), "")
     return Explained(scores, doc, ref, segments, reason, why, spec not in results.scores, notes)
 
 
+def _marks_spans(scores: Scores) -> bool:
+    return any("spans" in one for one in scores.details if one)
+
+
+def _marked(
+    details: Sequence[tuple[int, Mapping[str, Any]]], hyp: Sequence[str], ref: Sequence[str], glue: str
+) -> tuple[Compared, ...]:
+    """The segments with the spans ``{start, end, severity}`` that a metric marked in the joined text of each row."""
+    extra: list[dict[MatchedSpan, None]] = [{} for _ in hyp]  # windows that overlap may say the same
+    for first, detail in details:
+        for span in detail.get("spans", ()):
+            for place, start, end in stretches(hyp[first:], glue, int(span["start"]), int(span["end"])):
+                text = hyp[first + place][start:end]
+                extra[first + place][MatchedSpan(str(span.get("severity", "")), "", text, start, end)] = None
+    beside = [*ref, *([""] * (len(hyp) - len(ref)))]
+    return tuple(Compared(i + 1, text, beside[i], (), (), (), tuple(extra[i])) for i, text in enumerate(hyp))
+
+
 def _first(results: Results) -> str:
-    """The run's first metric of the family; texts without a run get ``blonde``."""
+    """The run's first BlonDe metric, else its first with spans; texts without a run get ``blonde``."""
     family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
+    family += [spec for spec, by_system in results.scores.items() if any(map(_marks_spans, by_system.values()))]
     if results.scores and not family:
         raise MetricError(f"the run has no BlonDe scores (it has {', '.join(results.scores)})",
                           next="name one to compute it now: explain RUN -m d-blonde")

@@ -6,26 +6,24 @@ from typing import Literal
 
 from wholetext import FloatArray, Metric, Request, Runtime, mean_stats
 
+interface = 2  # of wholetext's plug-ins: see docs/plugins.md
+
 
 @dataclass(frozen=True)
 class LengthMatch(Metric):
-    """min(a, b) / max(a, b) of the two lengths; the nearest reference counts."""
+    """min(a, b) / max(a, b) of the two lengths; the nearest reference counts. Surplus text is marked."""
 
-    name = "lengthmatch"
-    summary = "ratio of the shorter to the longer text"
-    view = "whole"
+    name, summary, view = "lengthmatch", "ratio of the shorter to the longer text", "whole"
 
     unit: Literal["word", "char"] = "word"
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        return mean_stats([self._best(request) for request in requests])
+        for i, request in enumerate(requests):
+            end, longest = len(request.hyp[0].text), max(len(ref.text) for ref in request.refs)
+            if end > longest:
+                run.detail(i, spans=[{"start": longest, "end": end, "severity": "surplus"}])
+        return mean_stats([max(self.match(hyp.text, ref.text) for hyp, ref in one.pairs()) for one in requests])
 
-    def _best(self, request: Request) -> float:
-        return max(self._match(self._size(hyp.text), self._size(ref.text)) for hyp, ref in request.pairs())
-
-    def _size(self, text: str) -> int:
-        return len(text.split()) if self.unit == "word" else len(text)
-
-    @staticmethod
-    def _match(a: int, b: int) -> float:
-        return min(a, b) / max(a, b) if max(a, b) else 1.0
+    def match(self, *texts: str) -> float:
+        sizes = [len(text.split()) if self.unit == "word" else len(text) for text in texts]
+        return min(sizes) / max(sizes) if any(sizes) else 1.0
