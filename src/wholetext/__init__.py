@@ -28,7 +28,7 @@ _PUBLIC = {
     "meta.contrast.items": ("ContrastOptions", "ContrastSet"),
     "meta.evaluate": ("MetaTasks", "meta_evaluate"),
     "meta.features": ("Discriminativeness", "discriminativeness"),
-    "meta.metric_scores": ("Wanted",),
+    "meta.metric_scores": ("MetricSelection",),
     "meta.paragraph_sets": ("ParagraphSets", "paragraph_sets"),
     "meta.participants": ("Selection",),
     "meta.ranking": ("Averaging",),

@@ -30,7 +30,7 @@ from wholetext.meta.evaluate import MetaTasks as MetaTasks
 from wholetext.meta.evaluate import meta_evaluate as meta_evaluate
 from wholetext.meta.features import Discriminativeness as Discriminativeness
 from wholetext.meta.features import discriminativeness as discriminativeness
-from wholetext.meta.metric_scores import Wanted as Wanted
+from wholetext.meta.metric_scores import MetricSelection as MetricSelection
 from wholetext.meta.paragraph_sets import ParagraphSets as ParagraphSets
 from wholetext.meta.paragraph_sets import paragraph_sets as paragraph_sets
 from wholetext.meta.participants import Selection as Selection

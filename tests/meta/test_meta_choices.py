@@ -17,7 +17,7 @@ from wholetext.io.formats import evalset
 from wholetext.meta import conventions
 from wholetext.meta.agreement.measures import Measure, estimate, soft_accuracy
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.metric_scores import Wanted, gather
+from wholetext.meta.metric_scores import MetricSelection, gather
 from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.ranking import Averaging, run_tasks, tasks_for
 from wholetext.meta.tasks import MetricTests, read_task, run_task
@@ -89,21 +89,21 @@ def test_score_files_from_elsewhere(folder: Path, tmp_path: Path, capsys: pytest
     bare = tmp_path / "my-own"
     shutil.copy(away / "mine-refA.seg.score", bare)
     field = read_participants(folder, LP, Selection())
-    found = gather(field, Wanted(files=(tmp_path / "away",)))
+    found = gather(field, MetricSelection(files=(tmp_path / "away",)))
     assert [(m.name, sorted(m.levels)) for m in found.metrics] == [("mine", ["seg", "sys"])]
-    named = gather(field, Wanted(names=("poor",), files=(bare,)))
+    named = gather(field, MetricSelection(names=("poor",), files=(bare,)))
     assert [(m.name, sorted(m.levels)) for m in named.metrics] == [("poor", ["seg", "sys"]), ("my-own", ["seg"])]
-    assert [m.name for m in gather(field, Wanted(stored=True, files=(bare,))).metrics] == ["my-own", "poor"]
+    assert [m.name for m in gather(field, MetricSelection(stored=True, files=(bare,))).metrics] == ["my-own", "poor"]
     code, out, _ = run(capsys, "meta", str(folder), "--scores", str(away / "mine-refA.seg.score"), "--draws", "0",
                        "--task", "seg:pearson")
     assert code == 0 and "mine" in out
     for path, text in ((tmp_path / "nowhere", "no such score file"), (tmp_path, "no score files"),
                        (folder / "metric-scores" / LP / "other-refB.seg.score", "use refB")):
         with pytest.raises(WholetextError, match=text):
-            gather(field, Wanted(files=(path,)))
+            gather(field, MetricSelection(files=(path,)))
     (tmp_path / "odd.score").write_text("alpha\t1\nalpha\t2\nalpha\t3\n")
     with pytest.raises(WholetextError, match="3 scores per system are neither"):
-        gather(field, Wanted(files=(tmp_path / "odd.score",)))
+        gather(field, MetricSelection(files=(tmp_path / "odd.score",)))
 
 
 def test_primary_submissions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,13 +111,13 @@ def test_primary_submissions(folder: Path, capsys: pytest.CaptureFixture[str]) -
     for level in ("seg", "sys"):
         (scores / f"good-refA.{level}.score").rename(scores / f"COMET-22-refA.{level}.score")
     field = read_participants(folder, LP, Selection())
-    found = gather(field, Wanted(primary=True))
+    found = gather(field, MetricSelection(primary=True))
     assert [m.name for m in found.metrics] == ["COMET-22"]
     assert any("1 stored metrics that are not primary" in note for note in found.notes)
-    assert [m.name for m in gather(field, Wanted(primary=True, names=("poor",))).metrics] == ["poor"]
+    assert [m.name for m in gather(field, MetricSelection(primary=True, names=("poor",))).metrics] == ["poor"]
     for level in ("seg", "sys"):
         (scores / f"COMET-22-refA.{level}.score").unlink()
-    unknown = gather(field, Wanted(primary=True))
+    unknown = gather(field, MetricSelection(primary=True))
     assert [m.name for m in unknown.metrics] == ["poor"] and any("is not known" in note for note in unknown.notes)
     assert run(capsys, "meta", str(folder), "--primary", "--draws", "0")[0] == 0
 

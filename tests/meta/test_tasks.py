@@ -13,7 +13,7 @@ from wholetext.errors import InputError, RunError, WholetextError
 from wholetext.meta import conventions
 from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.judgments.sources import find_ratings
-from wholetext.meta.metric_scores import Wanted, gather
+from wholetext.meta.metric_scores import MetricSelection, gather
 from wholetext.meta.paragraphs import Windows, curves
 from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.ranking import (
@@ -164,7 +164,7 @@ def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str
     ("nan", "left out: 'nan' is not a score", 4), ("long", "left out: system 'alpha' has 9 scores", 4)])
 def test_allow_missing_says_what_was_left_out(folder: Path, change: str, note: str, systems: int) -> None:
     broken(folder, change)
-    found = gather(read_participants(folder, LP, Selection()), Wanted(missing="drop"))
+    found = gather(read_participants(folder, LP, Selection()), MetricSelection(missing="drop"))
     assert any(note in one for one in found.notes), found.notes
     assert len(found.field.systems) == systems
     run_task(found, read_task("sys:pearson"))

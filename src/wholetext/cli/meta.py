@@ -121,7 +121,7 @@ def meta(
     """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
     from wholetext.cli.meta_tables import render
     from wholetext.meta.evaluate import MetaTasks, meta_evaluate
-    from wholetext.meta.metric_scores import Wanted
+    from wholetext.meta.metric_scores import MetricSelection
     from wholetext.meta.participants import Selection
     from wholetext.meta.ranking import Averaging
     from wholetext.meta.tasks import MetricTests
@@ -131,8 +131,8 @@ def meta(
     tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
     averaging = Averaging(micro, nan == "zero", read_weights(weight or ()), tuple(filter(None, weigh_by.split(","))))
     asked = MetaTasks(tuple(level or ()), tuple(task or ()), tasks, averaging, between, human, primary)
-    wanted = Wanted(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
-                    "drop" if allow_missing else "error")
+    wanted = MetricSelection(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
+                             "drop" if allow_missing else "error")
     lengths = options.read_lengths(k) if k else ()
     with progress_bar(quiet) as progress:
         found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,

@@ -11,7 +11,7 @@ from wholetext.files.output_folder import check
 from wholetext.io.formats.evalset import pairs
 from wholetext.meta.conventions import conventions, known_set
 from wholetext.meta.judgments.sources import find_ratings
-from wholetext.meta.metric_scores import Gathered, Wanted, gather
+from wholetext.meta.metric_scores import Gathered, MetricSelection, gather
 from wholetext.meta.paragraphs import Point, Raters, Windows, curves
 from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.ranking import Averaging, inter_correlation, official_langs, preset, run_tasks, tasks_for
@@ -38,7 +38,7 @@ class MetaTasks:
 
 
 def meta_evaluate(
-    evalset: Path | str, langs: Sequence[str] = (), metrics: Wanted | Sequence[str] = (),
+    evalset: Path | str, langs: Sequence[str] = (), metrics: MetricSelection | Sequence[str] = (),
     tasks: MetaTasks | None = None, *, selection: Selection | None = None, tests: MetricTests | None = None,
     options: Options | None = None, lengths: Sequence[int] = (), raters: Raters = "each",
     out: Path | str | None = None,
@@ -49,7 +49,7 @@ def meta_evaluate(
     many segments. With ``out`` the results and computed scores are written to this folder.
     """
     evalset, what, tests = Path(evalset), tasks or MetaTasks(), tests or MetricTests()
-    wanted = metrics if isinstance(metrics, Wanted) else Wanted(tuple(metrics))
+    wanted = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
     if out is not None:
         check(Path(out), META, (FILE,))
     chosen = preset(what.preset) if what.preset else None
@@ -68,7 +68,8 @@ def meta_evaluate(
 
 
 def _gathered(
-    evalset: Path, langs: list[str], what: MetaTasks, wanted: Wanted, selection: Selection, options: Options | None
+    evalset: Path, langs: list[str], what: MetaTasks, wanted: MetricSelection, selection: Selection,
+    options: Options | None,
 ) -> list[Gathered]:
     """Metrics and human scores of every language pair; with a year's tasks, what its official table is made of."""
     if what.preset:

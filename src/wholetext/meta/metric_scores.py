@@ -60,7 +60,7 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MetricSelection:
     """Which metrics take part: names, labels or spec strings; score files from elsewhere; only primary submissions."""
 
     names: tuple[str, ...] = ()
@@ -79,14 +79,14 @@ class StoredFile:
     path: Path
 
 
-def gather(where: Participants, wanted: Sequence[str] | Wanted = (), options: Any = None) -> Gathered:
+def gather(where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None) -> Gathered:
     """Scores of every wanted metric: a stored one by name or label, else a spec string to compute; none = all stored.
 
     A name stands for all its labels. Strict: a system or score that is missing, or too many, is an error that names
     it. With ``missing="drop"`` systems that some metric lacks are left out for all, scores that are no numbers count
     as not judged; with ``missing="zero"`` a missing system scores 0, as in mt-metrics-eval. The notes say so.
     """
-    asked = wanted if isinstance(wanted, Wanted) else Wanted(tuple(wanted))
+    asked = wanted if isinstance(wanted, MetricSelection) else MetricSelection(tuple(wanted))
     made = Gathered(where, notes=list(where.notes))
     files = _stored_files(where, asked.files)
     shown = _display_names(files)
@@ -137,7 +137,7 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
     return shown
 
 
-def _names(made: Gathered, asked: Wanted, shown: dict[str, str], files: Sequence[StoredFile]) -> list[str]:
+def _names(made: Gathered, asked: MetricSelection, shown: dict[str, str], files: Sequence[StoredFile]) -> list[str]:
     """Display names and spec strings in the order asked for; a metric's name or label stands for all it has."""
     where = made.field
     names: list[str] = []
