@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,6 +189,23 @@ class Cache:
             raise CacheError(f"the cache is damaged ({text}) and cannot be moved aside ({failed.strerror})",
                              where=str(self.path), next=_REMEDY) from fault
         self._events.append(f"the cache {self.path} was damaged ({text}); it was set aside as {aside.name}")
+
+
+def remembered(kind: str, key: bytes, make: Callable[[], bytes]) -> bytes:
+    """What ``make`` gives, from the cache if it is there."""
+    try:
+        cache = Cache()
+    except CacheError:
+        return make()
+    try:
+        found = cache.get([key]).get(key)
+        if found is None:
+            found = make()
+            cache.put(kind, [(key, found)])
+        return found
+    finally:
+        _damage.extend(cache.notes)
+        cache.close()
 
 
 def _connect(path: Path) -> sqlite3.Connection:

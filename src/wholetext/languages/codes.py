@@ -40,17 +40,20 @@ def language(code: str) -> Language:
     if plain in UNDETERMINED:
         return Language(given, "")
     from langcodes import Language as Tag
-    from langcodes import LanguageTagError
+    from langcodes import LanguageTagError, tag_is_valid
+    from langcodes.data_dicts import MACROLANGUAGES
 
     try:
         tag = Tag.get(plain)
     except LanguageTagError:
         return Language(given, plain.split("-")[0], known=False)
     individual = tag.language or ""
-    macro = _macrolanguage(individual)
+    # sr, nb and id have codes of their own, and are not replaced by their macrolanguage
+    macro = str(MACROLANGUAGES.get(individual, "")) if len(individual) == 3 else ""
+    private = "qaa" <= individual <= "qtz"  # reserved for private use
     return Language(
         given, macro or individual, tag.script or "", tag.territory or "",
-        member=individual if macro else "", known=_registered(individual),
+        member=individual if macro else "", known=tag_is_valid(individual) and not private,
     )
 
 
@@ -79,16 +82,3 @@ def pair_of(text: str) -> tuple[str, str]:
     if len(splits) == 1 and all(splits[0]):
         return splits[0]
     raise ValueError(f"{text!r} is not a pair of language codes")
-
-
-def _macrolanguage(code: str) -> str:
-    """The macrolanguage that stands in for an individual language, or ``""``; sr, nb and id have codes of their own."""
-    from langcodes.data_dicts import MACROLANGUAGES
-
-    return str(MACROLANGUAGES.get(code, "")) if len(code) == 3 else ""
-
-
-def _registered(code: str) -> bool:
-    from langcodes import tag_is_valid
-
-    return bool(tag_is_valid(code)) and not "qaa" <= code <= "qtz"  # that range is reserved for private use

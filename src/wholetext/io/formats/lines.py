@@ -125,13 +125,12 @@ def _without_ids(columns: Sequence[Column], breaks: str, notes: Sequence[str], l
     return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
 
 
-def _blank_lines(texts: Sequence[str]) -> list[int]:
-    """Positions of blank lines that have a document after them."""
-    blank = [i for i, text in enumerate(texts) if not text.strip()]
-    last = len(texts)
-    while blank and blank[-1] == last - 1:
-        last = blank.pop()
-    return blank
+def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:
+    """Positions of blank lines that have a document after them, and where the last document ends."""
+    blank, end = [i for i, text in enumerate(texts) if not text.strip()], len(texts)
+    while blank and blank[-1] == end - 1:
+        end = blank.pop()
+    return blank, end
 
 
 def _breaks_coincide(columns: Sequence[Column]) -> bool:
@@ -140,22 +139,16 @@ def _breaks_coincide(columns: Sequence[Column]) -> bool:
     Where files differ in length they cannot be parallel lines, so any blank line in the first is taken for a break,
     and what does not fit is an error later on.
     """
-    first, *others = columns
-    places = _blank_lines(first.texts)
-    if not places:
-        return False
-    if any(len(other.texts) != len(first.texts) for other in others):
-        return True
-    return all(_blank_lines(other.texts) == places for other in others)
+    places, _ = _blank_lines(columns[0].texts)
+    if not places or len({len(column.texts) for column in columns}) > 1:
+        return bool(places)
+    return all(_blank_lines(column.texts)[0] == places for column in columns[1:])
 
 
 def _split(column: Column) -> list[Segments]:
-    cuts = [-1, *_blank_lines(column.texts)]
-    end = len(column.texts)
-    while end and not column.texts[end - 1].strip():
-        end -= 1
+    blank, end = _blank_lines(column.texts)
     docs = []
-    for start, stop in zip(cuts, [*cuts[1:], end]):
+    for start, stop in zip([-1, *blank], [*blank, end]):
         if stop <= start + 1:
             raise InputError("two blank lines in a row, or one at the start: an empty document",
                              where=at(column.where, stop + 1),

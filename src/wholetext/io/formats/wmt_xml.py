@@ -152,8 +152,12 @@ class _Handler:
         self._depth += 1
         if self._depth == 1 and tag != "dataset":
             raise self._fail(f"the outermost element is <{tag}>, WMT XML has <dataset>")
-        if self._segment is not None:
-            self._start_inside(tag)
+        if self._segment is not None:  # the text of other elements belongs to the segment
+            if tag in ("dataset", "doc", "src", "ref", "hyp", "seg", "p"):
+                raise self._fail(f"there is a <{tag}> inside a <seg>", "close the segment before it")
+            self._inside += 1
+            self.marked += self._inside == 1 and not self._seen
+            self._seen = True
         elif tag == "dataset":
             self.name = given.get("id", "")
         elif tag == "doc":
@@ -170,14 +174,6 @@ class _Handler:
                 raise self._fail(f"segment id {self._id!r} is used twice in one text", "number the segments apart")
         elif tag not in ("collection", "p"):
             self.unused.add(tag)
-
-    def _start_inside(self, tag: str) -> None:
-        """An element inside a segment: its text belongs to the segment, unless it is an element of WMT's own."""
-        if tag in ("dataset", "doc", "src", "ref", "hyp", "seg", "p"):
-            raise self._fail(f"there is a <{tag}> inside a <seg>", "close the segment before it")
-        self._inside += 1
-        self.marked += self._inside == 1 and not self._seen
-        self._seen = True
 
     def _start_doc(self, given: dict[str, str]) -> None:
         if self._doc is not None:
