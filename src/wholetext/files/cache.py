@@ -79,7 +79,7 @@ class CacheInfo:
 
 
 class Cache:
-    """Values by key. A damaged value is dropped, a damaged file is set aside and a new one begun; ``notes`` says so."""
+    """Values by key. A damaged value is dropped, a damaged file replaced by a new one; ``notes`` says so."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_path()
@@ -104,7 +104,7 @@ class Cache:
             query = f"SELECT key, kind, value, checksum FROM checked_items WHERE key IN ({','.join('?' * len(part))})"
             with self._repairing() as db:
                 for key, kind, value, stored in db.execute(query, part):
-                    whole = isinstance(key, bytes) and isinstance(value, bytes)  # a damaged record may have any type
+                    whole = isinstance(key, bytes) and isinstance(value, bytes)  # else damaged
                     if whole and stored == checksum(key, _text(kind), value):
                         found[key] = value
                     else:
@@ -171,7 +171,7 @@ class Cache:
             self._db = self._open()
 
     def _rename(self, fault: Exception) -> None:
-        """Begin a new file, keep the damaged one for inspection; an error where the fault is none of the file's."""
+        """Set the damaged file aside; an error if the fault is not the file's."""
         text = "it names things that are not UTF-8" if isinstance(fault, UnicodeDecodeError) else str(fault)
         told = f"{text} {getattr(fault, 'sqlite_errorname', '')}"
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)

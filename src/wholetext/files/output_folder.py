@@ -51,17 +51,15 @@ class Journal:
 
 
 def check(folder: Path, kind: Kind, names: Sequence[str] = ()) -> None:
-    """An error, before any work, where a folder of this kind, or some of its files, cannot be written; leaves nothing
-    behind.
-    """
+    """An error, before any work, if the folder or some of its files cannot be written."""
     with changing(folder, kind, names):
         pass
 
 
 @contextmanager
 def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> Iterator[Path]:
-    """A new folder to write files into; they take their places in ``folder`` when the block ends, all or none. With
-    ``trial``, whether files of these names could be written is all that is found out.
+    """A new folder to write files into; all are moved to ``folder`` when the block ends, or none. With ``trial``,
+    only checks whether files of these names could be written.
     """
     if "\0" in str(folder):
         raise kind.error("there is a NUL character in the name", where=repr(str(folder)), next="choose another --out")
@@ -109,7 +107,7 @@ def current(folder: Path, name: str, error: type[WholetextError]) -> Path:
 
 @contextmanager
 def locked(folder: Path, shared: bool = False) -> Iterator[None]:
-    """No other process changes the files of the folder meanwhile; where there are no such locks, do without."""
+    """Lock the folder against other processes, where the system has such locks."""
     try:
         import fcntl
     except ImportError:
@@ -166,9 +164,7 @@ def _roll_forward(folder: Path, error: type[WholetextError]) -> None:
 
 
 def _ours(folder: Path, kind: Kind, names: Sequence[str]) -> dict[str, str]:
-    """The files an earlier writing left here; an error where anything of another origin is in the way of ``names``, or
-    of any file such a folder may have.
-    """
+    """The files that were written here earlier; an error if other files are in the way."""
     _roll_forward(folder, kind.error)
     remove_leftovers(folder, "staged")
     ours = kind.written(folder)
@@ -179,19 +175,16 @@ def _ours(folder: Path, kind: Kind, names: Sequence[str]) -> dict[str, str]:
                          next="choose another --out")
     ours = {name: digest for name, digest in (ours or {}).items() if kind.names.fullmatch(name)}
     for name in names if kind.shared else [name for name in there if kind.names.fullmatch(name)]:
-        path = folder / name
+        path, fault = folder / name, ""
         inside = [folder.joinpath(*Path(name).parts[:n]) for n in range(1, len(Path(name).parts))]
         if any(os.path.lexists(parent) and not parent.is_dir() for parent in inside):
-            raise kind.error("a folder is wanted here, and this is a file", where=str(path.parent),
-                             next="move it elsewhere, or choose another --out")
-        if not os.path.lexists(path):
-            continue
-        if name not in ours or not path.is_file():
-            raise kind.error("wholetext would replace this, and did not write it", where=str(path),
-                             next="move it elsewhere, or choose another --out")
-        if ours[name] not in ("", sha256(path)):
-            raise kind.error("wholetext would replace this file, and it was changed since it was written",
-                             where=str(path), next="move it elsewhere, or choose another --out")
+            path, fault = path.parent, "a folder is wanted here, and this is a file"
+        elif os.path.lexists(path) and (name not in ours or not path.is_file()):
+            fault = "wholetext would replace this, and did not write it"
+        elif os.path.lexists(path) and ours[name] not in ("", sha256(path)):
+            fault = "wholetext would replace this file, and it was changed since it was written"
+        if fault:
+            raise kind.error(fault, where=str(path), next="move it elsewhere, or choose another --out")
     return {name: digest for name, digest in ours.items() if (folder / name).is_file()}
 
 

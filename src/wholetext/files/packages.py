@@ -22,8 +22,8 @@ HASHES = "package_hashes.json"
 
 @cache
 def check_package(name: str) -> None:
-    """An error where an installed model package differs from the one we know; packages and versions that we have no
-    hashes of pass. The result is kept by the size and time of every file, so that later starts read none of them.
+    """An error if an installed model package differs from the one we have hashes of (others pass). The result is
+    cached by the size and time of every file.
     """
     known = _known().get(name)
     try:

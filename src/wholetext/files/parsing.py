@@ -128,8 +128,12 @@ def read_yaml(text: str | bytes, *, where: str = "", next: str = "", error: Erro
         raise MissingExtra("pyyaml", "models") from None
     with _reading("YAML", where, next, error):
         source = _decoded(text, SETTINGS)
-        if fault := _expansion(yaml.parse(source, yaml.SafeLoader)):
-            raise InputError(fault)
+        node = yaml.compose(source, yaml.SafeLoader)  # nothing is built yet, and aliases are not expanded
+        size, levels = _expanded(node, {}) if node else (0, 0)
+        if levels > DEPTH:
+            raise InputError(f"this YAML is nested more than {DEPTH} levels deep")
+        if size > _NODES:
+            raise InputError(f"the aliases of this YAML expand to more than {_NODES:,} values")
         value = yaml.safe_load(source)
         if _has_surrogate(value):
             raise InputError(_HALF)
@@ -198,7 +202,7 @@ def _reading(kind: str, where: str, next: str, error: Error) -> Iterator[None]:
         raise error(fault.what, where=where, next=next or fault.next) from None
     except RecursionError:
         raise error(f"this {kind} is nested too deeply", where=where, next=next) from None
-    except Exception as fault:  # of the parser: also dates that do not exist, too many digits, keys that are lists
+    except Exception as fault:  # of the parser, or dates that do not exist, huge numbers …
         said = " ".join(str(fault).split())
         said = said if len(said) <= 200 else said[:199] + "…"
         raise error(f"this is not {kind}: {said}", where=where, next=next) from None
@@ -263,34 +267,13 @@ def _has_surrogate(value: Any) -> bool:
     return any(isinstance(one, str) and _SURROGATE.search(one) for one, _ in _walk(value))
 
 
-def _expansion(events: Iterable[Any]) -> str:
-    """What is wrong with the size of a YAML document, from its events: nothing has been built yet."""
-    known: dict[str, tuple[int, int]] = {}  # anchor → values below it, height
-    stack: list[tuple[str | None, int, int]] = [(None, 0, 0)]  # anchor, values, height of what is open
-    for event in events:
-        kind = type(event).__name__
-        if kind in ("SequenceStartEvent", "MappingStartEvent"):
-            stack.append((event.anchor, 1, 1))
-            size, height = 0, 0
-        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
-            anchor, size, height = stack.pop()
-            if anchor:
-                known[anchor] = (size, height)
-        elif kind == "AliasEvent":
-            if event.anchor not in known:
-                return f"the alias *{event.anchor} stands inside its own anchor or before it"
-            size, height = known[event.anchor]
-        elif kind == "ScalarEvent":
-            size, height = 1, 0
-            if event.anchor:
-                known[event.anchor] = (1, 0)
-        else:
-            continue
-        if len(stack) > DEPTH + 1 or height > DEPTH:
-            return f"this YAML is nested more than {DEPTH} levels deep"
-        anchor, total, above = stack[-1]
-        if kind not in ("SequenceStartEvent", "MappingStartEvent"):
-            stack[-1] = (anchor, total + size, max(above, height + 1))
-        if stack[-1][1] > _NODES:
-            return f"the aliases of this YAML expand to more than {_NODES:,} values"
-    return ""
+def _expanded(node: Any, known: dict[int, tuple[float, int]]) -> tuple[float, int]:
+    """How many values and levels a YAML node has with its aliases expanded; each node is looked at once."""
+    if id(node) not in known:
+        known[id(node)] = math.inf, 0  # what an alias inside its own anchor finds
+        parts = [] if isinstance(node.value, str) else node.value
+        inside = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+        found = [_expanded(one, known) for one in inside]
+        levels = 1 + max((below for _, below in found), default=0) if parts else 0
+        known[id(node)] = 1 + sum(size for size, _ in found), levels
+    return known[id(node)]

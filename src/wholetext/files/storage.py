@@ -32,13 +32,12 @@ _REASONS = {
     errno.EFBIG: ("the file would be larger than is allowed here", "raise the limit (ulimit -f), or write elsewhere"),
     errno.EROFS: ("the disk is read-only", "write to another place"),
     errno.EACCES: ("permission denied", "change the permissions of the folder, or write to another place"),
-    errno.EPERM: ("permission denied", "change the permissions of the folder, or write to another place"),
     errno.EISDIR: ("it is a folder", "give the name of a file"),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "write to another place"),
-    errno.EEXIST: ("a part of the path is a file, not a folder", "write to another place"),
     errno.ENAMETOOLONG: ("the name is too long", "choose a shorter name"),
     errno.EIO: ("the disk reports an error", "write to another disk"),
 }  # fmt: skip
+_REASONS |= {errno.EPERM: _REASONS[errno.EACCES], errno.EEXIST: _REASONS[errno.ENOTDIR]}
 
 
 def write_file(path: FilePath, content: str | bytes, error: type[WholetextError] = WriteError) -> None:
@@ -49,15 +48,14 @@ def write_file(path: FilePath, content: str | bytes, error: type[WholetextError]
 
 @contextmanager
 def writing(path: FilePath, error: type[WholetextError] = WriteError) -> Iterator[BinaryIO]:
-    """A file to write into; it takes the place of ``path`` when the block ends, and vanishes if the block fails."""
+    """A file to write into; it replaces ``path`` when the block ends, and is removed if the block fails."""
     with replacing(path, error) as beside, beside.open("wb") as out:
         yield cast(BinaryIO, out)
 
 
 @contextmanager
 def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Iterator[Path]:
-    """The name of a new file beside ``path``, for code that writes files by name; the file takes the place of ``path``
-    when the block ends. Devices and pipes are written directly."""
+    """The same for code that writes files by name. Devices and pipes are written directly."""
     name = os.fspath(path)
     if "\0" in name:
         raise error("there is a NUL character in the name", where=repr(name), next="choose another name")
@@ -129,7 +127,7 @@ def refusing(where: str, error: type[WholetextError] = WriteError, what: str = "
 
 
 def temporary(folder: Path, ending: str = "part") -> Path:
-    """A name of our own pattern that nothing else uses; it says which process of which machine writes there."""
+    """A unique name that says which process of which machine writes there."""
     return folder / f".wholetext-{_HOST}-{os.getpid()}-{_PROCESS}-{next(_COUNT)}.{ending}"
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing corpora, outputs and scores: one format per file; ``read`` recognises which one it is."""
+"""Reading and writing corpora, outputs and scores; ``read`` detects the format."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ FORMATS = tuple(BUILTIN)
 _WHERE = {"Loaded": "assembly", "read": "detect", "LineFiles": "formats.lines", "from_texts": "formats.lines"}
 
 
-def __getattr__(name: str) -> object:  # the names of the formats are part of the help, which must not import numpy
+def __getattr__(name: str) -> object:  # lazy: help lists the formats without numpy
     if name not in _WHERE:
         raise AttributeError(f"module 'wholetext.io' has no attribute {name!r}")
     return getattr(import_module(f"wholetext.io.{_WHERE[name]}"), name)

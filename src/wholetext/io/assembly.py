@@ -1,4 +1,4 @@
-"""From what a format found to a checked Corpus and Outputs: the checks of ids and counts that all formats share."""
+"""What a format found → a checked corpus and outputs: checks of ids and counts that all formats share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Langs = str | tuple[str, str] | None
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was read: the corpus, the outputs of each system, and what the reader had to decide on its own."""
+    """What was read: the corpus, the output of each system, and warnings of the reader."""
 
     corpus: Corpus
     outputs: tuple[Output, ...]
@@ -86,7 +86,7 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
 
 
 def comparable(name: str) -> str:
-    """A name without what cannot be seen: kinds and number of blanks, invisible characters, the Unicode form."""
+    """A name with plain single blanks, in NFC, without invisible characters."""
     if name.isascii() and name.isprintable() and "  " not in name:
         return name.strip()
     seen = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", name)
@@ -95,13 +95,13 @@ def comparable(name: str) -> str:
 
 
 def alike(what: str, one: str, other: str, where: str) -> InputError:
-    """Two names that look the same and are not: a slip, which would otherwise make a new document or system."""
+    """The error for two names that look the same: they would silently make two documents or systems."""
     return InputError(f"the {what} {one!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
                       where=where, next="write both in the same way")
 
 
 def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
-    """Errors; and notes on what only some documents have, which is therefore not used for the whole corpus."""
+    """Raises errors; gives notes on what is not used because only some documents have it."""
     if not corpus.docs:
         raise InputError("there is no text here", where=where, next="check that this is the file you meant")
     seen: set[str] = set()

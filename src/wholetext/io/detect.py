@@ -1,4 +1,4 @@
-"""``read``: whatever the user hands over → Loaded. The format is recognised by content; ``format`` forces it."""
+"""``read``: files → Loaded. The format is detected from the content unless ``format`` names it."""
 
 from __future__ import annotations
 

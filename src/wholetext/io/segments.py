@@ -1,4 +1,4 @@
-"""Texts side by side, one entry per segment, and how they become documents: where the document id changes."""
+"""Parallel texts, one entry per segment, cut into documents where the document id changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wholetext.io.text import at, stem
 from wholetext.types import Corpus, Document, Output
 
 Segments = tuple[str, ...]
-Key = tuple[str, str]  # what a column is (doc, src, ref, hyp, system, meta), and of which reference, system or fact
+Key = tuple[str, str]  # kind (doc, src, ref, hyp, system, meta) and name of a column
 # What a field may be called, by what it is. `target` is the reference in WMT24++ and EvalSet files.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "doc": ("doc", "doc_id", "docid", "document", "document_id"),
@@ -25,7 +25,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """One text with an entry per segment: the source, a reference or an output, its name, and the file it is from."""
+    """A source, reference or output with one entry per segment, and the file it is from."""
 
     kind: str  # src, ref, hyp
     name: str
@@ -60,7 +60,7 @@ def load(
     columns: Sequence[Column], runs: Sequence[DocumentRun], corpus: str, langs: Langs, notes: Sequence[str],
     where: str, parts: Sequence[Sequence[Segments]] = (),
 ) -> Loaded:
-    """Cut the columns into documents; ``parts`` are the documents of each column where these are cut already."""
+    """Cut the columns into documents; ``parts`` are the documents of each column if it is cut already."""
     parts = parts or [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]
     texts: dict[str, dict[str, Sequence[Segments]]] = {"src": {}, "ref": {}, "hyp": {}}
     for column, part in zip(columns, parts):
@@ -118,7 +118,7 @@ def _with_domain(entry: str, where: str) -> tuple[str, dict[str, str]]:
 def load_records(
     columns: Mapping[Key, list[str]], lines: Sequence[int], corpus: str, langs: Langs, notes: Sequence[str], where: str
 ) -> Loaded:
-    """Segments by column (rows of a TSV, lines of a JSONL), all columns equally long, and the line each is from."""
+    """The same from records (rows of a TSV, lines of a JSONL), given by column with their lines."""
     notes = list(notes)
     if ("system", "") in columns:
         columns, lines = _unstacked(columns, lines, where)

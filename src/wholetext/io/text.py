@@ -1,4 +1,4 @@
-"""Text files in and out: gzip, stdin, BOM and CRLF are undone; what is not clean UTF-8 is an error with its line."""
+"""Text files in and out: gzip, stdin, BOM and CRLF are handled; invalid UTF-8 is an error with its line."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from wholetext.files.storage import writing
 FilePath = str | os.PathLike[str]
 _BUFFER = 1 << 16
 _BOM = b"\xef\xbb\xbf"
-_UNZIPPED = 1 << 24  # bytes that any gzip file may expand to, and how many times its own size a larger one may
+_UNZIPPED = 1 << 24  # bytes that any gzip file may expand to; larger ones by their size
 _RATIO = 200  # text shrinks 3 to 10 times; a file made to fill the memory 1,000 times
 _PIPE = 1 << 29  # bytes of standard input or a pipe, which are kept in memory
 
 
 class TextFile:
-    """A file (``-``: standard input) that can be looked at with ``head`` and then read once, as bytes or as lines.
+    """A file (``-``: standard input): ``head`` peeks, then it is read once, as bytes or as lines.
 
-    It is opened when it is first looked at, so it can also stand for a folder or for something else that has a name.
+    It is opened on first use, so ``path`` may also name a folder or a test set.
     """
 
     def __init__(self, path: FilePath) -> None:
@@ -145,7 +145,7 @@ def stem(path: FilePath) -> str:
 
 
 def clean(text: str, where: str) -> str:
-    """The text itself; an InputError where it has a NUL or half of a surrogate pair, which no UTF-8 file can hold."""
+    """The text itself; an InputError if it has a NUL or a lone surrogate, which no UTF-8 file can hold."""
     if "\0" in text:
         raise InputError("there is a NUL character in this text", where=where, next="remove the NUL characters")
     if not text.isascii():
@@ -158,7 +158,7 @@ def clean(text: str, where: str) -> str:
 
 
 def write_lines(path: FilePath, lines: Iterable[str]) -> None:
-    """One line per string; a string that would not read back as one line is an error. ``.gz`` is compressed."""
+    """One line per string; one that would not read back as one line is an error. ``.gz`` is compressed."""
     name = os.fspath(path)
 
     def write(out: TextIO) -> None:
@@ -172,7 +172,7 @@ def write_lines(path: FilePath, lines: Iterable[str]) -> None:
 
 
 def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
-    """Write a text file as a whole: the old file stays until the new one is complete. ``.gz`` is compressed."""
+    """Write a text file atomically; ``.gz`` is compressed."""
     with writing(path, InputError) as raw:
         packed = gzip.GzipFile(fileobj=raw, mode="wb") if Path(path).suffix == ".gz" else raw
         with packed, io.TextIOWrapper(cast(io.BufferedWriter, packed), encoding="utf-8", newline="\n") as out:
@@ -190,7 +190,7 @@ def _ends(raw: io.BufferedReader) -> Iterator[bytes]:
 
 
 def _plain(path: str) -> io.BufferedReader:
-    """The file's bytes; what can be read only once (stdin, pipes) is taken into memory so that it can be looked at."""
+    """The file's bytes; standard input and pipes are read into memory, so that ``head`` can peek."""
     if path == "-":
         source: Any = nullcontext(sys.stdin.buffer)
     else:

@@ -107,9 +107,7 @@ def blocks(sizes: Sequence[int], most: int = 200_000) -> Iterator[slice]:
 
 
 def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
-    """(n, features) of pairs, in the order of ``NAMES``. A share of nothing in nothing is 1; names are capitalised
-    words after the first.
-    """
+    """(n, features) of pairs, in the order of ``NAMES``; names are capitalised words after the first."""
     cut = [(_WORD.findall(hyp), _WORD.findall(ref)) for hyp, ref in zip(hyps, refs)]
     solid = [("".join(hyp.split()), "".join(ref.split())) for hyp, ref in zip(hyps, refs)]
     lowered = [[word.lower() for word in side] for pair in cut for side in pair]

@@ -1,6 +1,6 @@
-"""The formats: one module each, and one line in ``BUILTIN``. A package of your own adds one by an entry point.
+"""The formats: one module each and one line in ``BUILTIN``, or an entry point of another package.
 
-A format is a module (or any object) with the functions of ``Format``. The entry point group is ``wholetext.formats``.
+A format is a module or object with the functions of ``Format``; the group is ``wholetext.formats``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""EvalSet folders of mt-metrics-eval: texts by language pair, with their documents. Scores are in ``scores.py``.
+"""EvalSet folders of mt-metrics-eval: texts and documents by language pair. Scores are in ``scores.py``.
 
     sources/LP.txt  documents/LP.docs  references/LP.NAME.txt  system-outputs/LP/NAME.txt    (.jsonl and .gz also)
 """
@@ -46,12 +46,12 @@ def references(folder: FilePath, langs: Langs) -> tuple[str, ...]:
 
 
 def documents(folder: FilePath, langs: Langs) -> tuple[DocumentRun, ...]:
-    """The documents as stretches of segments, in order, with their domain; there also where the texts are not."""
+    """The documents with their domains, in order; the texts are not needed."""
     return tuple(_documents(_root(folder), language_pair(folder, langs))[0])
 
 
 def read(folder: FilePath, langs: Langs = None) -> Loaded:
-    """Source, all references and all outputs of one language pair (which need not be named where there is one only).
+    """Source, references and outputs of one language pair (which may be left out if there is only one).
 
     Lines are right-stripped. A line ``[No translation supplied]`` is a missing text: it is kept as empty text,
     and a warning counts such lines by system.
@@ -82,7 +82,7 @@ def write(folder: FilePath, loaded: Loaded) -> None:
         raise InputError("an EvalSet is written for a language pair, and this corpus has none", where=str(root),
                          next="give the languages, e.g. -l de-en")
     for code in corpus.langs:
-        if not _CODE.fullmatch(code):  # a code is part of the names of files, so it must not lead to another folder
+        if not _CODE.fullmatch(code):  # part of file names: it must not lead to another folder
             raise InputError(f"{code!r} is not the code of a language", where=str(root),
                              next="give codes such as de, en_US")
     for output in loaded.outputs:

@@ -1,10 +1,11 @@
-"""One line of a JSONL file → a Record: which key means what, and every way in which a line can be wrong."""
+"""One line of a JSONL file → a Record: what each key means, and what is wrong with a line."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
@@ -13,7 +14,7 @@ from wholetext.io.text import at, clean
 from wholetext.languages import pair_of
 
 Text = str | tuple[str, ...]  # one segment, or all segments of a document
-_WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document in one string, "\n\n" between its segments
+_WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document, "\n\n" between its segments
 _ROLES: dict[str, str] = {
     **{name: role for role, names in FIELDS.items() for name in names}, "src_text": "src",
     **{name: name for name in (*FIELDS["meta"], "refs", "meta", "outputs", "src_lang", "tgt_lang", "langs", "corpus")},
@@ -23,7 +24,7 @@ _APART = (("ref", "refs"), ("hyp", "outputs"), ("system", "outputs"))  # what do
 
 @dataclass(slots=True)
 class Record:
-    """What one line says. ``texts["hyp", ""]`` is an output whose system the line names apart, or not at all."""
+    """What one line says. ``texts["hyp", ""]`` is an output whose system is ``system``, or not named."""
 
     line: int
     doc: str = ""
@@ -33,6 +34,12 @@ class Record:
     langs: tuple[str, str] = ("", "")
     corpus: str = ""
     whole: bool = False  # the line is a document; otherwise it is a segment
+
+    def strings(self) -> Iterator[str]:
+        yield from (self.doc, self.system, self.corpus, *self.langs, *self.meta.values())
+        for (_, name), text in self.texts.items():
+            yield name
+            yield from (text,) if isinstance(text, str) else text
 
 
 class Parser:
@@ -44,7 +51,7 @@ class Parser:
         self._shapes: dict[tuple[str, ...], dict[str, str]] = {}
 
     def parse(self, line: str, number: int) -> Record:
-        """Read one line; the record says nothing twice and its texts are either all segments or all documents."""
+        """Read one line; its texts are either all segments or all documents."""
         where = at(self.name, number)
         given = read_json(line, where=where, next="write one JSON object per line, each key once")
         if not isinstance(given, dict):
@@ -56,7 +63,7 @@ class Parser:
         roles = self._shapes.get(keys)
         if roles is None:
             roles = self._shapes[keys] = self._shape(keys, where)
-        texts = _Texts(where, split=not _WHOLE.isdisjoint(keys), check="\\u" in line)
+        texts = _Texts(where, split=not _WHOLE.isdisjoint(keys))
         record = Record(number)
         facts: dict[str, Any] = {}
         for role, key in roles.items():
@@ -81,6 +88,9 @@ class Parser:
         if facts:
             _facts(record, facts, texts)
         record.whole = texts.kind is tuple
+        if "\\u0000" in line:  # the one thing that JSON can hold and a text cannot
+            for text in record.strings():
+                clean(text, where)
         return record
 
     def _shape(self, keys: tuple[str, ...], where: str) -> dict[str, str]:
@@ -107,46 +117,36 @@ class _Texts:
 
     where: str
     split: bool  # strings at empty lines
-    check: bool  # what escapes may have brought in
     kind: type | None = None  # str: segments, tuple: documents
 
     def one(self, value: Any) -> Text:
-        text = value if type(value) is str and not self.split and not self.check else self._careful(value)
-        if self.kind is None:
-            self.kind = type(text)
-        elif self.kind is not type(text):
-            raise InputError("some texts of this line are one string, others are lists of segments", where=self.where,
-                             next="write a document with lists everywhere, or a segment with strings everywhere")
-        return text
-
-    def _careful(self, value: Any) -> Text:
         if isinstance(value, dict) and isinstance(value.get("ref"), str):  # WMT25: {"refA": {"ref": "…", …}}
             value = value["ref"]
-        if isinstance(value, str):
-            clean(value, self.where)
-            return tuple(value.split("\n\n")) if self.split else value
         if isinstance(value, list) and all(isinstance(segment, str) for segment in value):
-            return tuple(clean(segment, self.where) if self.check else segment for segment in value)
-        raise InputError(f"a text is a string or a list of strings, not {_kind(value)}", where=self.where)
+            value = tuple(value)
+        elif not isinstance(value, str):
+            raise InputError(f"a text is a string or a list of strings, not {_kind(value)}", where=self.where)
+        elif self.split:
+            value = tuple(value.split("\n\n"))
+        if self.kind not in (None, type(value)):
+            raise InputError("some texts of this line are one string, others are lists of segments", where=self.where,
+                             next="write a document with lists everywhere, or a segment with strings everywhere")
+        self.kind = type(value)
+        return cast(Text, value)
 
     def named(self, value: Any, kind: str) -> dict[Key, Text]:
         """Several texts: an object name → text, or a list, whose texts are numbered."""
         if isinstance(value, dict):
             if "" in value:
                 raise InputError("a reference or system here has an empty name", where=self.where)
-            if self.check:
-                for key in value:
-                    clean(key, self.where)
             return {(kind, name): self.one(text) for name, text in value.items() if text is not None}
         if isinstance(value, list):
             return {(kind, f"{kind}{i}"): self.one(text) for i, text in enumerate(value)}
         raise InputError(f"refs and outputs are objects of names and texts, not {_kind(value)}", where=self.where)
 
     def name(self, value: Any, what: str) -> str:
-        if type(value) is str and not self.check:
-            return value
         if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-            return clean(str(value), self.where)
+            return str(value)
         raise InputError(f"the {what} must be a text, not {_kind(value)}", where=self.where)
 
 
@@ -167,7 +167,7 @@ def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
         raise InputError("meta must be an object of names and texts", where=texts.where)
     for key, value in (*meta.items(), *((key, given[key]) for key in FIELDS["meta"] if key in given)):
         if isinstance(value, (str, int, float)):
-            record.meta[key] = clean(str(value), texts.where)
+            record.meta[key] = str(value)
 
 
 def _kind(value: Any) -> str:

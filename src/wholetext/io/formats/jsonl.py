@@ -26,7 +26,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
-    """Read JSONL; of a file with several language pairs, ``langs`` says which (``en-de`` also finds en-de_DE)."""
+    """Read JSONL; ``langs`` selects one of several language pairs (``en-de`` also finds en-de_DE)."""
     chosen = _Languages(langs, file.name)
     gathered: _Segments | _Documents | None = None
     corpus, parser, blank = "", Parser(file.name), 0
@@ -77,7 +77,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
 
 
 class _Languages:
-    """Which language pair is wanted, which are there, and the ids of documents that are left out for that."""
+    """The language pair that is wanted, those that are there, and the documents left out."""
 
     def __init__(self, langs: Langs, where: str) -> None:
         self.wanted = pair(langs) if langs is not None else None

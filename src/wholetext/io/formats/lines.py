@@ -1,4 +1,4 @@
-"""Parallel text files, one segment per line; documents by an id per line, by blank lines, or all one document."""
+"""Parallel text files, one segment per line; documents by ids, by blank lines, or one in all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
 
 @dataclass(frozen=True)
 class LineFiles:
-    """Parallel text files with one segment per line, or outputs (``hyps``) for a ``corpus`` that is somewhere else.
+    """Parallel text files with one segment per line, or outputs (``hyps``) for a ``corpus``.
 
     References and outputs are named after their files, or by (name, file). ``docs`` is a file with one document id per
     line; without it ``breaks`` says what a blank line is: ``blank`` a break between documents, ``none`` an empty
@@ -33,7 +33,7 @@ class LineFiles:
 
 
 def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
-    """name → file; two of one name are an error, but ``numbered`` (``ref0``, ``ref1`` …) if only their files say so."""
+    """name → file; equal names are an error, or ``numbered`` (``ref0``, ``ref1`` …) if taken from files."""
     if isinstance(files, Mapping):
         return dict(files)
     pairs = [entry if isinstance(entry, tuple) else (stem(entry), entry) for entry in files]
@@ -58,7 +58,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
-    """Read parallel files. Only where blank lines part documents may an output have other segments than the source."""
+    """Read parallel files. Outputs may have other segments only if blank lines separate documents."""
     if isinstance(files, TextFile):
         files.head()  # an error where there is no such file
         raise InputError("this looks like plain lines of text, which do not say what they are", where=files.name,
@@ -83,7 +83,7 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
 def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Sequence[str] | None = None,
                refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] = (),
                docs: Sequence[str] | None = None, langs: Langs = None) -> Loaded:
-    """The same from lists of strings: one system (named ``hyp``) or a mapping; one reference, several, or a mapping."""
+    """The same from lists of strings: one system (``hyp``) or a mapping; one reference, several, or a mapping."""
     columns = [_texts("src", "", srcs, "srcs")] if srcs is not None else []
     for kind, given in (("ref", refs), ("hyp", hyps)):
         columns += [_texts(kind, name, texts, f"{kind}s[{name!r}]") for name, texts in _lists(given, kind).items()]
@@ -134,7 +134,7 @@ def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:
 
 
 def _breaks_coincide(columns: Sequence[Column]) -> bool:
-    """Whether blank lines look like document breaks: in the same places of all files, where these are equally long.
+    """Whether blank lines look like document breaks: at the same places of all files, if equally long.
 
     Where files differ in length they cannot be parallel lines, so any blank line in the first is taken for a break,
     and what does not fit is an error later on.
@@ -158,7 +158,7 @@ def _split(column: Column) -> list[Segments]:
 
 
 def _diverging(wanted: Sequence[Segments], found: Sequence[Segments]) -> str:
-    """Where two files first differ in the length of a document: most often the place of the missing break."""
+    """The first document whose length differs: most often the place of the missing break."""
     for i, (a, b) in enumerate(zip(wanted, found), 1):
         if len(a) != len(b):
             return f"document {i} is the first with another length: {len(a)} segments, here {len(b)}"

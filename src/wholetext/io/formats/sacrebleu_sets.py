@@ -26,7 +26,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(source: FilePath, langs: Langs = None) -> Loaded:
-    """Source, the references sacrebleu uses, and document ids where the set has them. There are no outputs in it."""
+    """Source, the references that sacrebleu uses, and document ids if the set has them; no outputs."""
     from sacrebleu.dataset import DATASETS
 
     name = os.fspath(source).removeprefix(PREFIX)

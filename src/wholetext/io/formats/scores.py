@@ -79,7 +79,7 @@ def metric_scores(folder: FilePath, langs: Langs, label: str, level: ScoreLevel,
 
 def read_scores(path: FilePath, scheme: str, level: ScoreLevel, *, items: Sequence[str] | int = 0,
                 gaps: bool = True) -> Judgments:
-    """One score file; ``items`` are the names (or the number) of what is scored, if known; ``gaps`` allows ``None``."""
+    """One score file; ``items`` are the names or the number of the scored items; ``gaps`` allows ``None``."""
     with opened(path) as file:
         rows = _rows(file, level, gaps)
     if not rows:
@@ -174,7 +174,7 @@ def _scores(
 
 
 def _items(folder: FilePath, lp: str, level: ScoreLevel) -> Sequence[str] | int:
-    """What is scored at a level: names of documents or domains, number of segments; 0 where the folder does not say."""
+    """What is scored at a level: documents, domains, or the number of segments; 0 if unknown."""
     if level == "sys" or not (Path(folder) / "documents" / f"{lp}.docs").is_file():
         return 0
     runs = evalset.documents(folder, lp)

@@ -23,7 +23,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
-    """Read a TSV. Cells are taken as they are, or without their quotes where the file is quoted as spreadsheets do."""
+    """Read a TSV. Quotes are removed only if the whole file is quoted as spreadsheets do it."""
     rows, more = _rows(list(file.lines()), file.name)
     names = [cell.strip() for cell in rows[0][1]] if rows else [""]
     header, notes = _header(names, at(file.name, 1))
@@ -41,7 +41,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
 
 
 def write(path: FilePath, loaded: Loaded) -> None:
-    """One row per segment; outputs need the segments of the corpus, and texts may hold neither tab nor line break."""
+    """One row per segment; outputs need the segments of the corpus, and texts no tab or line break."""
     corpus, outputs, where = loaded.corpus, loaded.outputs, os.fspath(path)
     metas = list(dict.fromkeys(key for doc in corpus.docs for key in doc.meta))
     keys: list[Key] = [("doc", ""), *([("src", "")] if corpus.has_source else []),
@@ -81,7 +81,7 @@ def _unwritable(rows: Sequence[Sequence[str]], keys: Sequence[Key]) -> str:
 
 
 def _key(name: str) -> Key | None:
-    """What a column of this name holds, and the name of its reference, system or fact; None where it is not known."""
+    """What a column of this name holds; None if it is not known."""
     kind, colon, label = name.partition(":")
     kind, label = kind.strip().lower(), label.strip()
     if colon:
@@ -130,7 +130,8 @@ def _rows(lines: list[str], where: str) -> tuple[Rows, list[str]]:
         raise InputError("the header is quoted, but not every cell of this file is quoted in the usual way",
                          where=at(where, 1), next='double the quotes inside a cell ("") and quote each such cell')
     kept = sum(len(cell) > 1 and cell[0] == cell[-1] == '"' for _, cells in plain for cell in cells)
-    return plain, [f"{kept} cells begin and end with a quotation mark, which is kept as part of the text"] * bool(kept)
+    note = f"{kept} cells begin and end with a quotation mark, which is kept as part of the text"
+    return plain, [note] if kept else []
 
 
 def _quoted(lines: Sequence[str], plain: Rows) -> Rows | None:

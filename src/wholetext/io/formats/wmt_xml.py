@@ -1,4 +1,4 @@
-"""WMT XML (2021 and later): documents with source, references and outputs in one file. Entities are never expanded."""
+"""WMT XML (2021 and later): source, references and outputs in one file. Entities are never expanded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
-    """Read WMT XML. A segment that a reference or output lacks is an empty text, and a warning counts them."""
+    """Read WMT XML. Missing segments of references and outputs are empty texts, counted in a warning."""
     found = _parse(file)
     if not found.docs:
         raise InputError("there is no <doc> here", where=file.name, next=_SHAPE)
@@ -127,7 +127,7 @@ class _Handler:
 
     def __init__(self, name: str) -> None:
         self.where, self.name, self.docs, self.suites = name, "", list[_Doc](), 0
-        self.unused, self.marked = set[str](), 0  # elements that are none of WMT's; segments that have elements inside
+        self.unused, self.marked = set[str](), 0  # unknown elements; segments with elements inside
         self._doc: _Doc | None = None
         self._text: _Text | None = None
         self._segment: list[str] | None = None
