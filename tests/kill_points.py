@@ -287,8 +287,8 @@ def train(root: Path) -> Action:
     from wholetext.backends.learned.folder import verify
     from wholetext.errors import ModelError
     from wholetext.files.output_folder import finish
-    from wholetext.training.loop import train as run
-    from wholetext.training.session import Session
+    from wholetext.training.run import Session
+    from wholetext.training.run import train as run
 
     torch.set_num_threads(1)
     out, data = root / "out", make(root)

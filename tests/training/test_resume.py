@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 from training_data import make, recipe
 
-from wholetext.backends.learned.fields import plain
+from wholetext.backends.learned.config import plain
 from wholetext.errors import RunError
-from wholetext.training.loop import train
 from wholetext.training.recipe import Recipe, read_recipe
-from wholetext.training.session import Moment, Session
+from wholetext.training.run import Moment, Session, train
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -26,9 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = """
 import json, sys, time, torch
 from pathlib import Path
-from wholetext.training.loop import train
 from wholetext.training.recipe import read_recipe
-from wholetext.training.session import Session
+from wholetext.training.run import Session, train
 torch.set_num_threads(1)
 def tell(moment):
     if moment.stage == "training":

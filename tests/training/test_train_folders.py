@@ -18,8 +18,7 @@ from wholetext.backends.learned.folder import LIST, verify, write_folder
 from wholetext.errors import ModelError, WholetextError
 from wholetext.files import output_folder
 from wholetext.training.checkpoint import Checkpoints
-from wholetext.training.loop import train
-from wholetext.training.session import Session
+from wholetext.training.run import Session, train
 
 ONE = Config("joint", "minilm", "0123", settings={"n": 1})
 TENSORS = {"head.x": np.ones(3, np.float32)}

@@ -22,8 +22,7 @@ from wholetext.testing import check_metric
 from wholetext.training.checkpoint import Checkpoints
 from wholetext.training.examples import read_examples
 from wholetext.training.learner import TrainingData, make_learner
-from wholetext.training.loop import train
-from wholetext.training.session import Moment, Session, Trained
+from wholetext.training.run import Moment, Session, Trained, train
 from wholetext.types import Excerpt, Request
 
 torch = pytest.importorskip("torch")

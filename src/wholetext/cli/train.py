@@ -13,7 +13,7 @@ from wholetext.cli import options, terminal
 from wholetext.errors import InputError
 
 if TYPE_CHECKING:
-    from wholetext.training.session import Moment, Trained
+    from wholetext.training.run import Moment, Trained
 
 
 def train(
@@ -68,20 +68,16 @@ def train(
     """
     from wholetext.files.cache import damage_notes
     from wholetext.scoring.engine import Engine
-    from wholetext.training.loop import train as run
     from wholetext.training.recipe import make_recipe
-    from wholetext.training.session import Session
+    from wholetext.training.run import Session
+    from wholetext.training.run import train as run
 
     over = {"base": base, "form": form, "adapter.kind": adapter, "sampling": sampling, "epochs": epochs, "batch": batch,
             "rate": rate, "rank": rank, "seed": seed, "k": [*options.read_lengths(k)] if k else None}
     over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
     recipe = make_recipe(data, over, human=human, refs=ref or (), langs=langs or ())
-    if threads:
-        import torch
-
-        torch.set_num_threads(threads)
     progress = TrainingProgress(quiet)
-    found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds,
+    found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds, threads,
                                 Engine(device=device), progress))
     progress.end()
     terminal.warn(damage_notes())

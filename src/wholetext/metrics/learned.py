@@ -11,9 +11,7 @@ import numpy as np
 
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.forms import checked_config
-from wholetext.backends.learned.model import LearnedModel as Model
-from wholetext.backends.learned.model import open_learned
+from wholetext.backends.learned.forms import LearnedModel, checked_config, open_learned
 from wholetext.errors import MetricError
 from wholetext.languages import code_of
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
@@ -101,5 +99,5 @@ class Learned(Metric):
     def _config(self) -> Config | None:
         return checked_config(hub.locate(self.model, self.revision).path) if self.model else None
 
-    def _open(self, run: Runtime) -> Model:
+    def _open(self, run: Runtime) -> LearnedModel:
         return open_learned(run, self.model, self.revision, self.base)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from wholetext.backends.hub import catalogue
 from wholetext.backends.hub.locate import locate
-from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.fields import plain
-from wholetext.training.examples import described
+from wholetext.backends.learned.config import Config, plain
+from wholetext.training.examples import Examples
 from wholetext.training.recipe import Recipe
 from wholetext.version import __version__
 
@@ -36,8 +35,7 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
         f"# A learned metric ({recipe.form}, {recipe.adapter.kind}) on {base.name}", "",
         f"Reads {', '.join(config.reads)}. A score is {output.meaning}{clamp}; {better} is better.", "",
         "    wholetext score … -m 'paragraph(size=5):learned@FOLDER'", "",
-        "## Data", "", *_table(_rows("training", described(material.train))
-                               + _rows("validation", described(material.held))), "",
+        "## Data", "", *_table(_described("training", material.train) + _described("validation", material.held)), "",
         f"Sampling: {recipe.sampling}. Training and validation share no document.", "",
         "## Agreement on the validation examples", "",
         f"Chosen after {at.best} of {at.step} steps by {said}; training ended by {at.stopped}.", "",
@@ -52,8 +50,17 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
     ])  # fmt: skip
 
 
-def _rows(use: str, rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    return [{"use": use, **row} for row in rows]
+def _described(use: str, found: Examples) -> list[dict[str, object]]:
+    """What the examples are, by part."""
+    rows: list[dict[str, object]] = []
+    for part in dict.fromkeys(place.part for place in found.places):
+        mine = [place for place in found.places if place.part == part]
+        lengths = {k: sum(place.k == k for place in mine) for k in sorted({place.k for place in mine})}
+        rows.append({"use": use, "part": part, "documents": len({p.doc for p in mine}),
+                     "systems": len({p.system for p in mine}),
+                     "references": ", ".join(sorted({p.ref for p in mine if p.ref})) or "none",
+                     "examples": len(mine), "by length": json.dumps(lengths)})
+    return rows
 
 
 def _evaluation(row: dict[str, Any]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from dataclasses import asdict, dataclass, field
@@ -9,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.device import torch_module
-from wholetext.backends.learned.fields import plain
-from wholetext.backends.learned.folder import MODEL
-from wholetext.backends.learned.weights import Array, WeightsFile, write_weights
+from wholetext.backends.learned.config import plain
+from wholetext.backends.learned.folder import MODEL, Array, WeightsFile, write_weights
 from wholetext.errors import InputError, ModelError, RunError
 from wholetext.files.output_folder import check
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import refusing, replacing, write_file
+from wholetext.training.examples import Verdict
 from wholetext.training.recipe import Recipe
-from wholetext.training.validation import Verdict
 
 RUN, STATE = "run.json", "state.pt"
 _OWN = re.compile(r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|state\.pt)\.new"
@@ -97,8 +97,6 @@ class Checkpoints:
 
     def save(self, progressed: Progressed, learner: Any, optimizer: Any) -> None:
         """Write a checkpoint: progress, trained tensors, optimizer and random state in one file."""
-        import io
-
         torch = torch_module()
         buffer = io.BytesIO()
         torch.save({

@@ -1,9 +1,8 @@
-"""Examples: paragraphs of EvalSets with the human scores they got, and which of them are for validation."""
+"""Examples: paragraphs of EvalSets with the human scores they got; drawing them for training, judging predictions."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +14,18 @@ from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names
+from wholetext.meta.agreement.correlation import pearson_rows
+from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.conventions import is_human, standard_gold, standard_reference
+from wholetext.meta.judgments.ratings import mean_table
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows, paragraphs
 from wholetext.scoring.engine import request_key
-from wholetext.training.recipe import Data, Recipe
-from wholetext.types import Document, Excerpt, FloatArray, IntArray, Request
+from wholetext.training.recipe import Data, Fill, Recipe, Sampling
+from wholetext.types import Excerpt, FloatArray, IntArray, Request
 from wholetext.views import joiner_for
+
+Judged = tuple[str, int, int, str]  # document, start, k, system
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,7 @@ def read_examples(recipe: Recipe, root: Path | None = None) -> tuple[Examples, E
     """Training and validation examples; ``root`` is where EvalSets are looked up by name."""
     every = _joined([_part(recipe, data, lp, root) for data in recipe.data for lp in (data.langs or ("",))])
     if recipe.validation:
-        own = [_part(recipe, data, lp, root) for data in recipe.validation for lp in (data.langs or ("",))]
-        held = _joined(own)
+        held = _joined([_part(recipe, data, lp, root) for data in recipe.validation for lp in (data.langs or ("",))])
         kept_back = {place.doc for place in held.places}
     else:
         kept_back = held_back({place.doc for place in every.places}, recipe.share, recipe.split_seed)
@@ -123,71 +126,63 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     """The examples of one language pair of one EvalSet."""
     folder = find_evalset(data.evalset, root)
     lp = evalset.language_pair(folder, langs or None)
-    names = list(dict.fromkeys(name for name, _ in human_names(folder, lp)))
-    human = data.human or standard_gold(names) or ""
+    where = f"{folder} {lp}"
+    human = data.human or standard_gold(list(dict.fromkeys(name for name, _ in human_names(folder, lp)))) or ""
     source = find_ratings(folder, lp, human)
     loaded = evalset.read(folder, lp)
     there = loaded.corpus.references
     refs = data.refs or tuple(filter(None, [standard_reference(folder.name, lp, there)]))
     for ref in refs:
         if ref not in there:
-            raise InputError(f"there is no reference {ref!r}", where=f"{folder} {lp}",
+            raise InputError(f"there is no reference {ref!r}", where=where,
                              next=did_you_mean(ref, list(there)) or f"there are {', '.join(there) or 'none'}")
     if "ref" in recipe.reads and not refs:
-        raise InputError("there is no reference", where=f"{folder} {lp}", next="train on reads = [\"hyp\", \"src\"]")
+        raise InputError("there is no reference", where=where, next="train on reads = [\"hyp\", \"src\"]")
     total = source.total if data.total == "auto" else data.total
-    scores: dict[tuple[str, int, int, str], list[float]] = {}
     left_out = {doc.id for other in data.without for doc in evalset.read(find_evalset(other, root), lp).corpus.docs}
     kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
     first = set(kept[data.skip : data.skip + data.documents if data.documents else None])
+    scores: dict[Judged, list[float]] = {}
     for k in data.k or recipe.k:
         for one in paragraphs(source.ratings, Windows(k, data.raters, total)):
             if one.doc in first and (data.human_systems or not is_human(one.system, there)):
                 scores.setdefault((one.doc, one.start, k, one.system), []).append(one.score)
     if not scores:
         lengths = ", ".join(map(str, data.k or recipe.k))
-        raise InputError(f"no paragraph of {lengths} segments has human scores {human!r}",
-                         where=f"{folder} {lp}", next="check the name of the scores, or use smaller k")
-    return _paired(recipe, (f"{folder.name} {lp}", human), loaded, scores, refs if "ref" in recipe.reads else ("",))
+        raise InputError(f"no paragraph of {lengths} segments has human scores {human!r}", where=where,
+                         next="check the name of the scores, or use smaller k")
+    return _paired(recipe, f"{folder.name} {lp} {human}", loaded, scores, refs if "ref" in recipe.reads else ("",))
 
 
 def _paired(
-    recipe: Recipe, about: tuple[str, str], loaded: Loaded, scores: dict[tuple[str, int, int, str], list[float]],
-    refs: tuple[str, ...],
+    recipe: Recipe, part: str, loaded: Loaded, scores: dict[Judged, list[float]], refs: tuple[str, ...]
 ) -> Examples:
     """One example for each judged paragraph and reference, in the order of the corpus."""
     docs = {doc.id: doc for doc in loaded.corpus.docs}
     order = {doc: i for i, doc in enumerate(docs)}
-    outputs = {output.system: output for output in loaded.outputs}
+    outputs = {output.system: output.docs for output in loaded.outputs}
     glue = [joiner_for(lang, recipe.joiner) for lang in loaded.corpus.langs]
     sign = -1.0 if recipe.target == "error" else 1.0
     pairs: list[Request] = []
     gold: list[float] = []
     places: list[ExamplePlace] = []
-    for doc, start, k, system in sorted(scores, key=lambda key: (key[2], order[key[0]], key[1], key[3])):
-        many = scores[doc, start, k, system]
+    for key in sorted(scores, key=lambda key: (key[2], order[key[0]], key[1], key[3])):
+        doc, start, k, system = key
         if system not in outputs:
-            raise AlignmentError(f"system {system!r} has human scores but no output", where=about[0],
+            raise AlignmentError(f"system {system!r} has human scores but no output", where=part,
                                  next="ratings and texts must match")
+        source = docs[doc].src if "src" in recipe.reads else ()
+        if source is None:
+            raise InputError("there is no source", where=f"document {doc}", next="train without src in reads")
+        segments, focus = slice(start, start + k), (0, k)
+        hyp = Excerpt(outputs[system][doc][segments], focus, glue[1])
+        src = Excerpt(source[segments], focus, glue[0]) if "src" in recipe.reads else None
         for ref in (ref for ref in refs if ref != system):
-            hyp, sides = outputs[system].docs[doc], (ref, glue[0], glue[1])
-            pairs.append(_request(docs[doc], hyp, (start, start + k), sides, recipe))
-            gold.append(sign * float(np.mean(many)))
-            places.append(ExamplePlace(f"{about[0]} {about[1]}", doc, start, k, system, ref, len(many)))
+            against = (Excerpt(docs[doc].refs[ref][segments], focus, glue[1]),) if ref else ()
+            pairs.append(Request((hyp,), src, against))
+            gold.append(sign * float(np.mean(scores[key])))
+            places.append(ExamplePlace(part, doc, start, k, system, ref, len(scores[key])))
     return Examples(tuple(pairs), np.array(gold), tuple(places))
-
-
-def _request(doc: Document, hyp: tuple[str, ...], at: tuple[int, int], sides: tuple[str, str, str],
-             recipe: Recipe) -> Request:  # fmt: skip
-    part, (ref, source, target) = slice(*at), sides
-
-    def view(segments: tuple[str, ...], glue: str) -> Excerpt:
-        return Excerpt(segments[part], (0, at[1] - at[0]), glue)
-
-    if "src" in recipe.reads and doc.src is None:
-        raise InputError("there is no source", where=f"document {doc.id}", next="train without src in reads")
-    src = view(doc.src or (), source) if "src" in recipe.reads else None
-    return Request((view(hyp, target),), src, (view(doc.refs[ref], target),) if ref else ())
 
 
 def _joined(parts: Sequence[Examples]) -> Examples:
@@ -217,13 +212,75 @@ def _limited(found: Examples, most: int, recipe: Recipe, by_part: bool = False) 
     return found.take(sorted(kept))
 
 
-def described(found: Examples) -> list[dict[str, object]]:
-    """What the examples are, by part: for the card."""
-    rows = []
-    for part in dict.fromkeys(place.part for place in found.places):
-        mine = [place for place in found.places if place.part == part]
-        lengths = {k: sum(place.k == k for place in mine) for k in sorted({place.k for place in mine})}
-        rows.append({"part": part, "documents": len({p.doc for p in mine}), "systems": len({p.system for p in mine}),
-                     "references": ", ".join(sorted({p.ref for p in mine if p.ref})) or "none",
-                     "examples": len(mine), "by length": json.dumps(lengths)})
-    return rows
+# ---------------------------------------------------------------- training
+
+
+def draw(
+    k: IntArray, sampling: Sampling, fill: Fill, rng: np.random.Generator, item: IntArray | None = None
+) -> IntArray:
+    """Indices of an epoch's examples in the order they are seen; with ``item``, those of an item stay together.
+
+    ``sentence``: those of length 1. ``uniform``: all. ``stratified``: equally many of each length, as many as the
+    rarest has, without replacement; with ``fill="most"`` as many as the most frequent has, the rarer ones repeated.
+    """
+    if sampling != "stratified":
+        return _ordered(np.flatnonzero(k == 1) if sampling == "sentence" else np.arange(len(k)), item, rng)
+    strata = [np.flatnonzero(k == length) for length in np.unique(k)]
+    size = min(map(len, strata)) if fill == "least" else max(map(len, strata))
+    chosen = []
+    for stratum in strata:  # whole items as far as they go, none more than once oftener than another
+        rounds = [_ordered(stratum, item, rng) for _ in range(-(-size // len(stratum)))]
+        chosen.append(np.concatenate(rounds)[:size])
+    return _ordered(np.concatenate(chosen), item, rng)
+
+
+def _ordered(chosen: IntArray, item: IntArray | None, rng: np.random.Generator) -> IntArray:
+    """In a random order; with ``item``, a random order of items and within each."""
+    shuffled = np.asarray(rng.permutation(chosen))
+    if item is None or not len(chosen):
+        return shuffled
+    _, which = np.unique(item[shuffled], return_inverse=True)
+    place = rng.permutation(int(which.max()) + 1)
+    return np.asarray(shuffled[np.argsort(place[which], kind="stable")])
+
+
+# ---------------------------------------------------------------- validation
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Agreement on validation examples (Deutsch et al. 2023, §4), which a checkpoint is chosen by."""
+
+    loss: float  # squared error, in units of the training scores' variance
+    acc_eq: float  # of outputs of the same item, ties calibrated; mean over parts; NaN where none can be compared
+    pearson: float  # mean over parts
+    parts: tuple[tuple[str, int, float, float], ...]  # name, pairs compared, acc_eq, Pearson's r
+
+    @property
+    def score(self) -> float:
+        """What is maximised: acc_eq, or less loss where no two outputs of an item were judged."""
+        return -self.loss if np.isnan(self.acc_eq) else self.acc_eq
+
+
+def judge(held: Examples, predicted: FloatArray, spread: float) -> Verdict:
+    """Agreement of (n,) predictions, in units of the human scores; several references of an output are averaged."""
+    loss = float(np.mean((predicted - held.gold) ** 2)) / spread**2
+    item = held.item
+    of_part = np.array([place.part for place in held.places])
+    systems = np.array([place.system for place in held.places])
+    parts = []
+    for part in dict.fromkeys(place.part for place in held.places):
+        mine = of_part == part
+        names, row = np.unique(systems[mine], return_inverse=True)
+        items, column = np.unique(item[mine], return_inverse=True)
+        shape = (len(names), len(items))
+        gold, metric = (mean_table(values[mine], (row, column), shape) for values in (held.gold, predicted))
+        found = calibrate(gold, metric, "item")
+        known = ~np.isnan(gold)
+        parts.append((part, found.pairs, found.value, float(pearson_rows(gold[known], metric[known]))))
+    return Verdict(loss, _mean([part[2] for part in parts]), _mean([part[3] for part in parts]), tuple(parts))
+
+
+def _mean(values: list[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else float("nan")

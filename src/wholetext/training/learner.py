@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.backends.device import Precision, torch_module
-from wholetext.backends.hub.locate import Located, locate
-from wholetext.backends.learned import adapters
-from wholetext.backends.learned.config import Config, HeadShape
-from wholetext.backends.learned.forms import Form, Learnable, Opening, check, form_class
-from wholetext.backends.learned.head import PREFIX, Head, head_module, head_tensors, make_head, standardise
-from wholetext.backends.learned.weights import Array, WeightsFile
+from wholetext.backends.hub.locate import locate
+from wholetext.backends.learned.body import Opening, trained
+from wholetext.backends.learned.config import Config
+from wholetext.backends.learned.folder import Array, WeightsFile
+from wholetext.backends.learned.forms import (
+    PREFIX,
+    Form,
+    check,
+    form_class,
+    head_module,
+    predictions,
+    predicts_directly,
+    standardise,
+)
 from wholetext.errors import InputError
-from wholetext.scoring.engine import Engine
+from wholetext.files.cache import Cache, content_key, note_damage
+from wholetext.scoring.engine import Engine, request_key
 from wholetext.training.examples import Examples
-from wholetext.training.features import Tell, features_of
 from wholetext.training.recipe import Recipe
-from wholetext.types import FloatArray, IntArray, Request
+from wholetext.types import Excerpt, FloatArray, IntArray, Request
 
 FIRST = 256  # examples by which features of a base model that will change are standardised
+FEATURES = "features.sqlite"
+CHUNK = 1024  # examples whose features are kept at a time, all or none
+ENDS = "0 for the text of another document, 100 for the reference itself"
+ITEMS = 400  # validation items by which these ends are found
+Tell = Callable[[int, int], None]  # examples done, examples in all
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,162 +50,156 @@ class TrainingData:
     engine: Engine
 
 
-class Learner(Protocol):
-    """A model in training."""
-
-    config: Config
-    form: Form
-
-    def groups(self) -> list[tuple[dict[str, Any], float]]:
-        """Parameters by name, and the learning rate of each group."""
-        ...
-
-    def predict(self, chosen: IntArray) -> Any:
-        """(n,) predictions for training examples, with gradients."""
-        ...
-
-    def validate(self, first: int | None = None) -> FloatArray:
-        """(n,) predictions for the (first) validation examples, as the finished metric makes them before scaling."""
-        ...
-
-    def score(self, pairs: Sequence[Request]) -> FloatArray:
-        """(n,) predictions for any pairs, as ``validate`` makes them."""
-        ...
-
-    def lengths(self) -> IntArray | None:
-        """(n,) tokens of the training examples where batches of similar length are faster."""
-        ...
-
-    def tensors(self) -> dict[str, Array]:
-        """All trained parameters, as in ``weights.safetensors``."""
-        ...
-
-    def restore(self, tensors: Mapping[str, Array]) -> None:
-        """Load trained parameters."""
-        ...
-
-
 def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
     """The learner of a recipe, its new parameters drawn from torch's generator."""
     base = locate(recipe.base, recipe.revision)
     kind = form_class(recipe.form)
-    direct = bool(getattr(kind, "predicts_directly", False))
+    direct = predicts_directly(kind)
     config = Config(
-        recipe.form, _name(base), base.revision, recipe.reads, dict(recipe.settings), recipe.adapter,
-        None if direct else recipe.head, targets=material.train.targets, joiner=recipe.joiner,
+        recipe.form, base.name if base.path.name != base.name else str(base.path.resolve()), base.revision,
+        recipe.reads, dict(recipe.settings), recipe.adapter, None if direct else recipe.head,
+        targets=material.train.targets, joiner=recipe.joiner,
     )  # fmt: skip
     check(config, "recipe")
     engine = material.engine
     form = kind(Opening(config, base, WeightsFile(None), Precision(engine.device, engine.dtype), engine))
-    if recipe.adapter.kind == "frozen":
-        if direct:
-            raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves no parameters to train",
-                             next="use adapter.kind = \"lora\" or \"full\"")
-        return _Frozen(recipe, material, config, form, tell)
-    if not isinstance(form, Learnable):
+    if recipe.adapter.kind == "frozen" and direct:
+        raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves no parameters to train",
+                         next="use adapter.kind = \"lora\" or \"full\"")
+    if recipe.adapter.kind != "frozen" and not hasattr(form, "learn"):
         raise InputError(f"the form {recipe.form} cannot train its base model", next='use adapter.kind = "frozen"')
-    return _Whole(recipe, material, config, form)
+    return Learner(recipe, material, config, form, tell)
 
 
-class _Frozen:
-    """Trains only the head; the features of the frozen base model are computed once."""
+class Learner:
+    """A model in training.
 
-    def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Form, tell: Tell) -> None:
-        torch = torch_module()
-        self.recipe, self.material = recipe, material
-        self.config, self.form, self.shape = config, form, config.head or HeadShape()
-        every = (*material.train.pairs, *material.held.pairs)
-        both = features_of(form, every, material.work, material.engine, tell)
-        train, self.held = both[: len(material.train)], both[len(material.train) :]
-        self.module = head_module(form.width, self.shape, recipe.dropout)
-        standardise(self.module, train)
-        self.module.train()
-        self.inputs = torch.from_numpy(train)
+    Of a frozen base model the features are computed once, and only the head learns. Else the base model learns (fully
+    or through an adapter), together with the head if there is one.
+    """
 
-    def groups(self) -> list[tuple[dict[str, Any], float]]:
-        return [({f"{PREFIX}{name}": p for name, p in self.module.named_parameters()}, self.recipe.head_rate)]
-
-    def predict(self, chosen: IntArray) -> Any:
-        return self.module(self.inputs[torch_module().from_numpy(chosen)])
-
-    def validate(self, first: int | None = None) -> FloatArray:
-        return self.head(self.held[:first])
-
-    def score(self, pairs: Sequence[Request]) -> FloatArray:
-        return self.head(self.form.features(pairs, self.material.engine))
-
-    @property
-    def head(self) -> Head:
-        return make_head({n[len(PREFIX) :]: t for n, t in self.tensors().items()}, self.shape)
-
-    def lengths(self) -> None:
-        return None
-
-    def tensors(self) -> dict[str, Array]:
-        return head_tensors(self.module)
-
-    def restore(self, tensors: Mapping[str, Array]) -> None:
-        _load_head(self.module, tensors)
-
-
-class _Whole:
-    """Trains the base model (fully or through an adapter), together with the head if there is one."""
-
-    def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Any) -> None:
+    def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Any, tell: Tell) -> None:
         self.recipe, self.material, self.config, self.form = recipe, material, config, form
-        self.base = adapters.trained(form.module, config.adapter)
+        self.frozen = recipe.adapter.kind == "frozen"
+        size, device = len(material.train), "cpu"
+        if self.frozen:
+            every = (*material.train.pairs, *material.held.pairs)
+            features = features_of(form, every, material.work, material.engine, tell)
+            self.inputs, self.held = torch_module().from_numpy(features[:size]), features[size:]
+            self.base: dict[str, Any] = {}  # name → parameter
+        else:
+            self.base = trained(form.module, config.adapter)
+            device = next(form.module.parameters()).device
+            form.module.train()
         self.head: Any = None
         if config.head is not None:
-            self.head = head_module(form.width, config.head, recipe.dropout).to(next(form.module.parameters()).device)
-            some = np.random.default_rng(recipe.split_seed).permutation(len(material.train))[:FIRST]
-            standardise(self.head, form.features([material.train.pairs[i] for i in some], material.engine))
-            self.head.train()
-        form.module.train()
+            self.head = head_module(form.width, config.head, recipe.dropout).to(device)
+            some = np.random.default_rng(recipe.split_seed).permutation(size)[:FIRST]
+            standardise(self.head, features[:size] if self.frozen
+                        else self._features([material.train.pairs[i] for i in some]))  # fmt: skip
 
-    def groups(self) -> list[tuple[dict[str, Any], float]]:
-        found = [(self.base, self.recipe.learning_rate)]
+    def groups(self) -> list[tuple[list[Any], float]]:
+        """Parameters, and the learning rate of each group."""
+        found = [(list(self.base.values()), self.recipe.learning_rate)] if self.base else []
         if self.head is not None:
-            named = {f"{PREFIX}{name}": p for name, p in self.head.named_parameters()}
-            found.append((named, self.recipe.head_rate))
+            found.append((list(self.head.parameters()), self.recipe.head_rate))
         return found
 
     def predict(self, chosen: IntArray) -> Any:
-        features = self.form.learn([self.material.train.pairs[i] for i in chosen])  # (n, width)
+        """(n,) predictions for training examples, with gradients."""
+        if self.frozen:
+            features = self.inputs[torch_module().from_numpy(chosen)]  # (n, width)
+        else:
+            features = self.form.learn([self.material.train.pairs[i] for i in chosen])
         return features[:, 0] if self.head is None else self.head(features)
 
     def validate(self, first: int | None = None) -> FloatArray:
-        return self.score(self.material.held.pairs[:first])
+        """(n,) predictions for the (first) validation examples, as the finished metric makes them before scaling."""
+        pairs = self.material.held.pairs[:first]
+        return self._predictions(self.held[:first]) if self.frozen else self.score(pairs)
 
     def score(self, pairs: Sequence[Request]) -> FloatArray:
-        self.form.module.eval()
-        features = self.form.features(pairs, self.material.engine)
-        self.form.module.train()
-        if self.config.head is None:
-            return np.asarray(features[:, 0])
-        tensors = head_tensors(self.head)
-        return make_head({n[len(PREFIX) :]: t for n, t in tensors.items()}, self.config.head)(features)
+        """(n,) predictions for any pairs, as ``validate`` makes them."""
+        return self._predictions(self._features(pairs))
 
-    def lengths(self) -> IntArray:
+    def _features(self, pairs: Sequence[Request]) -> FloatArray:
+        if not self.frozen:
+            self.form.module.eval()
+        found: FloatArray = self.form.features(pairs, self.material.engine)
+        if not self.frozen:
+            self.form.module.train()
+        return found
+
+    def _predictions(self, features: FloatArray | Array) -> FloatArray:
+        state = {} if self.head is None else self.head.state_dict()
+        return predictions(features, self.config.head, {name: tensor.cpu().numpy() for name, tensor in state.items()})
+
+    def untrained(self) -> FloatArray:
+        """(n,) standardised scores of the training examples by a form that has one without a head."""
+        if not self.frozen or not hasattr(self.form, "untrained"):
+            raise InputError("anchor needs a form that scores without a head, and a frozen base",
+                             next='use form = "aligned" and adapter.kind = "frozen", or anchor = 0')
+        plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
+        return np.asarray((plain - plain.mean()) / plain.std())
+
+    def lengths(self) -> IntArray | None:
+        """(n,) tokens of the training examples where batches of similar length are faster."""
+        if self.frozen:
+            return None
         return np.array([self.form.fit(pair).tokens for pair in self.material.train.pairs], dtype=np.int64)
 
     def tensors(self) -> dict[str, Array]:
-        return {**adapters.tensors_of(self.base), **(head_tensors(self.head) if self.head is not None else {})}
+        """All trained parameters, as in ``weights.safetensors``."""
+        head = {} if self.head is None else {f"{PREFIX}{name}": t for name, t in self.head.state_dict().items()}
+        return {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in {**self.base, **head}.items()}
 
     def restore(self, tensors: Mapping[str, Array]) -> None:
+        """Load trained parameters."""
         torch = torch_module()
         with torch.no_grad():
             for name, parameter in self.base.items():
                 parameter.copy_(torch.from_numpy(tensors[name]))
         if self.head is not None:
-            _load_head(self.head, tensors)
+            self.head.load_state_dict({name: torch.from_numpy(tensors[f"{PREFIX}{name}"])
+                                       for name in self.head.state_dict()})  # fmt: skip
 
 
-def _load_head(module: Any, tensors: Mapping[str, Array]) -> None:
-    torch = torch_module()
-    module.load_state_dict({name[len(PREFIX) :]: torch.from_numpy(tensor) for name, tensor in tensors.items()
-                            if name.startswith(PREFIX)})  # fmt: skip
+def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engine, tell: Tell) -> NDArray[np.float32]:
+    """(n, width), computed once by a base model that does not change; the folder's store keeps them by content."""
+    store = Cache(folder / FEATURES)
+    distinct = list(dict.fromkeys(pairs))
+    keys = {pair: content_key(form.id, engine.dtype, request_key("", pair).hex()) for pair in distinct}
+    size = 4 * form.width
+    found = {key: value for key, value in store.get(list(keys.values())).items() if len(value) == size}
+    missing = [pair for pair in distinct if keys[pair] not in found]
+    for begin in range(0, len(missing), CHUNK):
+        tell(len(distinct) - len(missing) + begin, len(distinct))
+        chunk = missing[begin : begin + CHUNK]
+        made = form.features(chunk, engine).astype("<f4")  # (chunk, width)
+        fresh = {keys[pair]: row.tobytes() for pair, row in zip(chunk, made)}
+        store.put("features", fresh.items())
+        found.update(fresh)
+    tell(len(distinct), len(distinct))
+    for note in store.notes:
+        note_damage(note)
+    store.close()
+    whole = np.frombuffer(b"".join(found[keys[pair]] for pair in pairs), dtype="<f4")
+    return whole.reshape(len(pairs), form.width).astype(np.float32)
 
 
-def _name(base: Located) -> str:
-    """How the folder refers to its base model: by name, or by path."""
-    return base.name if base.path.name != base.name else str(base.path.resolve())
+def scale_ends(learner: Learner) -> tuple[float, float]:
+    """Mean predictions for outputs that are texts of other documents, and for outputs equal to the reference."""
+    held = learner.material.held
+    seen: dict[Excerpt, str] = {}  # reference → its document
+    for pair, place in zip(held.pairs, held.places):
+        if pair.refs:
+            seen.setdefault(pair.refs[0], place.doc)
+    refs, docs = list(seen)[:ITEMS], list(seen.values())[:ITEMS]
+    half = len(refs) // 2
+    others = [(i, (i + half) % len(refs)) for i in range(len(refs)) if docs[i] != docs[(i + half) % len(refs)]]
+    if not others:
+        raise InputError("the ends of the scale need references of two documents", next="use more documents")
+    wrong = [Request((refs[other],), None, (refs[i],)) for i, other in others]
+    right = [Request((ref,), None, (ref,)) for ref in refs]
+    found = learner.score((*wrong, *right))
+    return float(found[: len(wrong)].mean()), float(found[len(wrong) :].mean())

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from wholetext.backends.learned.config import Adapter, HeadShape, Side
-from wholetext.backends.learned.fields import Origin, fill
+from wholetext.backends.learned.config import Adapter, HeadShape, Side, fill
 from wholetext.backends.learned.forms import FORMS
 from wholetext.errors import InputError, did_you_mean
 from wholetext.files.parsing import file_bytes, read_toml
 from wholetext.meta.paragraphs import Raters
-from wholetext.training.sampling import Fill, Sampling
 from wholetext.views import Joiner
 
+Sampling = Literal["sentence", "uniform", "stratified"]  # SENT-BASE, PARA-UNIF, PARA-STRAT (Deutsch et al. 2023, §4)
+Fill = Literal["least", "most"]
 # learning rate of the base model by adapter, where the recipe gives none
 RATES: Mapping[str, float] = {"frozen": 0.0, "lora": 5e-4, "full": 3e-5}
 
@@ -114,18 +114,18 @@ class Recipe:
 
 def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
     """The recipe of a TOML file with some settings replaced (``adapter.rank`` is the rank of the adapter)."""
-    given: dict[str, Any] = {} if path is None else _toml(path)
+    where = str(path or "recipe")
+    given: dict[str, Any] = {} if path is None else read_toml(file_bytes(path), where=where)
     for key, value in overrides.items():
         *outer, last = key.split(".")
         table = given
         for name in outer:
             table = table.setdefault(name, {})
             if not isinstance(table, dict):
-                raise InputError(f"{key}: {name} is not a table", where=str(path or "recipe"))
+                raise InputError(f"{key}: {name} is not a table", where=where)
         table[last] = value
-    where = str(path) if path is not None else "recipe"
     try:
-        return fill(Recipe, given, Origin(where, InputError))
+        return fill(Recipe, given, where, error=InputError)
     except InputError as fault:
         if fault.where:
             raise
@@ -151,11 +151,3 @@ def make_recipe(
     if files:
         return read_recipe(Path(files[0]), overrides or {})
     return read_recipe(None, {"data": [{"evalset": str(name), **about} for name in data], **(overrides or {})})
-
-
-def reseeded(recipe: Recipe, seed: int | None) -> Recipe:
-    return recipe if seed is None else replace(recipe, seed=seed)
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    return read_toml(file_bytes(path), where=str(path))

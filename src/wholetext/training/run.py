@@ -1,27 +1,115 @@
-"""One training run: the same steps in the same order for a recipe and a seed, however often it is interrupted."""
+"""Training from a recipe to a folder: read examples, train or resume, write and verify the metric.
+
+A run makes the same steps in the same order for a recipe and a seed, however often it is interrupted.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wholetext.backends.device import torch_module
-from wholetext.backends.learned.config import Scale
+from wholetext.backends.learned.config import Config, Scale
+from wholetext.backends.learned.folder import write_folder
+from wholetext.backends.learned.forms import open_learned, scaled
 from wholetext.errors import ModelError
+from wholetext.scoring.engine import Engine
+from wholetext.training.card import card
 from wholetext.training.checkpoint import Checkpoints, Progressed
-from wholetext.training.landmarks import ENDS, ends, untrained
-from wholetext.training.learner import Learner, TrainingData
+from wholetext.training.examples import Verdict, draw, judge, read_examples
+from wholetext.training.learner import ENDS, Learner, TrainingData, make_learner, scale_ends
 from wholetext.training.recipe import Recipe
-from wholetext.training.sampling import draw
-from wholetext.training.session import Moment, Session
-from wholetext.training.validation import judge
 from wholetext.types import IntArray
 
 BUCKET = 16  # batches among which examples are sorted by length
+CHECKED = 32  # validation examples that the finished folder scores again
+NEAR = 1e-4  # how near to the trained model it must come, in spreads of the human scores
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What training tells while it runs."""
+
+    stage: str  # features, training, evaluation
+    done: int
+    total: int
+    pace: float = 0.0  # examples per second
+    left: float = 0.0  # seconds
+    loss: float = float("nan")
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """How a run goes about its work; none of it changes what it gives, save the limit on time."""
+
+    out: Path
+    root: Path | None = None  # where EvalSets are looked up by name
+    work: Path | None = None  # where features are kept; many runs may share it
+    fresh: bool = False  # start from scratch
+    minutes: float = 0.0  # stop training after this long; 0: never
+    save_seconds: float = 30.0
+    threads: int = 0  # of PyTorch, in this process; 0: as they are
+    engine: Engine | None = None
+    tell: Callable[[Moment], None] = lambda moment: None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished run."""
+
+    out: Path
+    config: Config
+    history: tuple[dict[str, Any], ...]
+    best: int
+    verdict: Verdict
+    stopped: str
+    examples: tuple[int, int]  # training, validation
+
+
+def train(recipe: Recipe, session: Session) -> Trained:
+    """Train with a recipe; resumes an interrupted run, and returns the result of a finished one."""
+    torch = torch_module()
+    if session.threads:
+        torch.set_num_threads(session.threads)
+    checkpoints = Checkpoints(session.out)
+    checkpoints.claim(recipe, session.fresh)
+    examples, held = read_examples(recipe, session.root)
+    resuming = checkpoints.begin(recipe, f"{examples.digest()} {held.digest()}")
+    material = TrainingData(examples, held, session.work or checkpoints.folder, session.engine or Engine())
+    with torch.random.fork_rng():  # the caller's random numbers stay as they are
+        torch.manual_seed(recipe.seed)
+        learner = make_learner(recipe, material, lambda n, of: session.tell(Moment("features", n, of)))
+        run = TrainingRun(recipe, session, material, learner, checkpoints)
+        if resuming:
+            run.at = checkpoints.load(learner, run.optimizer)
+        run.go()
+        return _finish(run, replace(learner.config, output=run.scale()))
+
+
+def _finish(run: TrainingRun, config: Config) -> Trained:
+    """Write the folder, and verify that it reproduces the scores of the trained model."""
+    at, learner, held, engine = run.at, run.learner, run.material.held, run.material.engine
+    out, tensors = run.session.out, run.checkpoints.best(at.best)
+    learner.restore(tensors)
+    wanted = scaled(learner.validate(CHECKED), config.output)
+    text = card(run.recipe, config, at, run.material)
+    writes = getattr(learner.form, "write_model", None)  # a form whose folder is a whole model
+    if writes is not None:
+        config, tensors = replace(config, base="", content=""), {}
+    write_folder(out, config, text, tensors, writes)
+    off = float(np.abs(open_learned(engine, str(out), "").scores(held.pairs[:CHECKED], engine) - wanted).max())
+    if off > NEAR * max(1.0, abs(config.output.scale)):
+        raise ModelError(f"the written metric differs from the trained model by up to {off:.2g}", where=str(out),
+                         next="the base model may have changed while training ran; train again")
+    sizes = (len(run.material.train), len(held))
+    return Trained(out, config, tuple(at.history), at.best, at.verdict(at.best), at.stopped, sizes)
 
 
 class TrainingRun:
@@ -37,20 +125,16 @@ class TrainingRun:
         self.spread = 1.0 if says else float(material.train.gold.std())
         wanted = (material.train.gold - self.mean) / self.spread
         if recipe.anchor:
-            wanted = wanted + recipe.anchor * untrained(learner)
+            wanted = wanted + recipe.anchor * learner.untrained()
         self.gold = torch.from_numpy(wanted.astype(np.float32))
-        groups = [{"params": list(named.values()), "lr": size, "size": size} for named, size in learner.groups()]
+        groups = [{"params": parameters, "lr": rate, "size": rate} for parameters, rate in learner.groups()]
         self.optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay, foreach=False)
         self.k, self.item = material.train.k, material.train.item
         self.lengths = learner.lengths()
+        self.by_item = bool(recipe.rank or recipe.within)  # outputs of one text have to be in one batch
         self.began = (time.monotonic(), 0, 0)  # when, and after how many examples and steps, this process took over
         self.per_epoch = len(self.batches(0))
         self.total = self.per_epoch * recipe.epochs
-
-    @property
-    def by_item(self) -> bool:
-        """Whether outputs of one text have to be in one batch."""
-        return bool(self.recipe.rank or self.recipe.within)
 
     def batches(self, epoch: int) -> list[IntArray]:
         """The batches of an epoch: decided by the seed and the epoch alone."""
@@ -81,7 +165,9 @@ class TrainingRun:
                 over = at.step >= self.total
                 if over or at.step % (self.recipe.evaluate or self.per_epoch) == 0:
                     self.evaluate()
-                    self.decide(over)
+                    since = sum(row["step"] > at.best for row in at.history)  # evaluations
+                    patient = not self.recipe.patience or since < self.recipe.patience
+                    at.stopped = "end" if over else "" if patient else "patience"
                     saved = 0.0
                 elif self.session.minutes and at.seconds > 60 * self.session.minutes:
                     self.evaluate()
@@ -149,7 +235,8 @@ class TrainingRun:
     def evaluate(self) -> None:
         """Judge the model as it is now on the validation examples."""
         at = self.at
-        found = judge(self.material.held, self.mean + self.spread * self.learner.validate(), self.spread_of_gold)
+        predicted = self.mean + self.spread * self.learner.validate()
+        found = judge(self.material.held, predicted, float(self.material.train.gold.std()))
         loss = at.loss / at.losses if at.losses else float("nan")
         at.history.append({"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(found)))})
         at.loss, at.losses = 0.0, 0
@@ -158,25 +245,13 @@ class TrainingRun:
             at.best = at.step
         self.session.tell(Moment("evaluation", at.step, self.total, loss=loss, verdict=found))
 
-    @property
-    def spread_of_gold(self) -> float:
-        return float(self.material.train.gold.std())
-
-    def decide(self, over: bool) -> None:
-        """Whether to continue training after an evaluation."""
-        since = sum(row["step"] > self.at.best for row in self.at.history)
-        if over:
-            self.at.stopped = "end"
-        elif self.recipe.patience and since >= self.recipe.patience:
-            self.at.stopped = "patience"
-
     def scale(self) -> Scale:
         """From predictions to human scores, and to 0 … 100 where the recipe asks for that."""
         recipe, names = self.recipe, sorted({place.part.split(" ")[-1] for place in self.material.train.places})
         meaning = recipe.meaning or f"the human score ({', '.join(names)}) that people are expected to give"
         better = recipe.target == "score"
         if recipe.ends:
-            other, same = ends(self.learner, self.material)
+            other, same = scale_ends(self.learner)
             factor = 100.0 / (same - other)
             return Scale(recipe.meaning or ENDS, -factor * other, factor, 0.0, 100.0)
         if recipe.zero is None or recipe.hundred is None:

@@ -6,22 +6,18 @@ order in which tokens are found, and what the surface shows (``text/likeness.py`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from wholetext.backends.device import memory, torch_module
-from wholetext.backends.layout import Layout, together
-from wholetext.backends.learned.body import Body, Pooling
-from wholetext.backends.learned.fields import Origin, fill
-from wholetext.backends.learned.forms import Opening
-from wholetext.backends.learned.separate import texts_of
-from wholetext.backends.tokenizer import TokenizedText
+from wholetext.backends.learned.body import Body, Opening, Pooling, texts_of
+from wholetext.backends.learned.config import fill
+from wholetext.backends.learned.separate import TextForm, Texts
 from wholetext.errors import ModelError
 from wholetext.languages.overlap import NAMES, likeness
-from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
+from wholetext.types import Excerpt, FloatArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time
 WORST = 5  # one token in so many makes the tail
@@ -38,21 +34,8 @@ class Layers:
     limit: int = 0  # tokens per sequence; 0: what the model takes
 
 
-class Units:
+class Units(Texts):
     """Backend: view → (layers, tokens, width) unit vectors of its scored tokens."""
-
-    def __init__(self, body: Body, limit: int) -> None:
-        self.body, self.reading = body, TokenizedText(body.tokenizer.limited(limit or None))
-        self.id = f"{body.id}/aligned"
-
-    def fit(self, x: Excerpt) -> Fit:
-        return self.layout(x).fit
-
-    def layout(self, view: Excerpt) -> Layout:
-        return self.body.tokenizer.layout(view, self.reading)
-
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-        return self.body.encoder.spread(work, batches)
 
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         torch = torch_module()
@@ -64,34 +47,26 @@ class Units:
         return [row[:, layout.start : layout.stop].copy() for row, layout in zip(unit, layouts)]
 
 
-class Aligned:
+class Aligned(TextForm):
     """Per layer the mean, the worst fifth and the worst match of tokens, both ways; order; length; the surface."""
 
     Settings = Layers
+    reads = ("hyp", "ref")
 
     def __init__(self, opening: Opening) -> None:
-        settings = fill(Layers, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
-        if set(opening.config.reads) != {"hyp", "ref"}:
+        settings = fill(Layers, opening.config.settings, opening.base.name, "settings.")
+        if set(opening.config.reads) != set(self.reads):
             raise ModelError(f"the form aligned reads hyp and ref, not {', '.join(opening.config.reads)}",
                              where=opening.base.name, next="choose the form joint or separate to read the source")
-        self.body = Body(opening, Pooling(layers=settings.layers, limit=settings.limit))
-        self.units = Units(self.body, settings.limit)
-        self.id = f"{self.units.id}/1"
+        pooling = Pooling(layers=settings.layers, limit=settings.limit)
+        self.body = Body(opening, pooling)
+        self.texts = self.units = Units(self.body, pooling, "aligned")
+        self.id = f"{self.texts.id}/1"
         self.width = len(self.body.layers) * PER_LAYER + ONCE + len(NAMES)
-
-    def fit(self, pair: Request) -> Fit:
-        return together(self.units.fit(view) for view in texts_of(pair, ("hyp", "ref")).values())
-
-    def shows(self, pair: Request) -> list[tuple[str, str]]:
-        marked = self.body.tokenizer.marked
-        return [(side, marked(self.units.layout(view))) for side, view in texts_of(pair, ("hyp", "ref")).items()]
-
-    def seen(self, pair: Request) -> int | None:
-        return self.body.tokenizer.seen(pair.hyp[0], self.units.reading)
 
     def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """(n, width). Pairs with one reference are taken together, so that it is encoded once."""
-        sides = [tuple(texts_of(pair, ("hyp", "ref")).values()) for pair in pairs]
+        sides = [tuple(texts_of(pair, self.reads).values()) for pair in pairs]
         order = sorted(range(len(pairs)), key=lambda i: (sides[i][1].parts, sides[i][1].focus))
         deep = np.zeros((len(pairs), self.width - len(NAMES)))
         for at in range(0, len(order), PAIRS):
@@ -113,20 +88,22 @@ class Aligned:
 
 def _compared(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> FloatArray:
     """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors; no tokens match nothing."""
-    layers = len(hyp)
-    size, ref_size = hyp.shape[1], ref.shape[1]
-    lengths = _lengths(size, ref_size, hyp_text, ref_text)
+    layers, size, ref_size = len(hyp), hyp.shape[1], ref.shape[1]
+    ratio = float(np.log((size + 1) / (ref_size + 1)))
+    # how finely words fall apart: broken words do
+    pieces = [many / max(1, len(text.split())) for many, text in ((size, hyp_text), (ref_size, ref_text))]
+    lengths = [min(3.0, max(-3.0, ratio)), float(np.log1p(ref_size)), *(min(5.0, each) for each in pieces)]
     if not size or not ref_size:
         return np.array([0.0] * (layers * PER_LAYER) + [0.0, 0.0, 1.0, 1.0, 0.0] + lengths)
     similar = hyp @ ref.transpose(0, 2, 1)  # (layers, hyp tokens, ref tokens)
     found, covered = similar.max(axis=2), similar.max(axis=1)  # (layers, tokens of one side)
     parts = [stat for side in (found, covered) for stat in (side.mean(axis=1), _tail(side), side.min(axis=1))]
     middle = layers // 2
-    places = (similar[middle].argmax(axis=1), similar[middle].argmax(axis=0))
+    order = [_in_order(similar[middle].argmax(axis=axis)) for axis in (1, 0)]
     poor = [float((side[middle] < POOR).mean()) for side in (found, covered)]
     mean = [side[-1].mean(axis=0) for side in (hyp, ref)]
     cosine = float(mean[0] @ mean[1] / max(1e-12, float(np.linalg.norm(mean[0]) * np.linalg.norm(mean[1]))))
-    return np.array([*np.concatenate(parts), *map(_in_order, places), *poor, cosine, *lengths], dtype=np.float64)
+    return np.array([*np.concatenate(parts), *order, *poor, cosine, *lengths], dtype=np.float64)
 
 
 def _tail(matches: FloatArray) -> FloatArray:
@@ -139,10 +116,3 @@ def _in_order(places: FloatArray) -> float:
     """Share of neighbouring tokens whose counterparts follow each other."""
     steps = np.diff(places)
     return float(((steps >= 0) & (steps <= STEP)).mean()) if len(steps) else 1.0
-
-
-def _lengths(size: int, ref_size: int, hyp_text: str, ref_text: str) -> list[float]:
-    """Tokens of both sides, and how finely words fall apart: broken words do."""
-    ratio = float(np.log((size + 1) / (ref_size + 1)))
-    pieces = [many / max(1, len(text.split())) for many, text in ((size, hyp_text), (ref_size, ref_text))]
-    return [min(3.0, max(-3.0, ratio)), float(np.log1p(ref_size)), *(min(5.0, each) for each in pieces)]

@@ -1,21 +1,26 @@
-"""``wholetext.json``: what a learned metric is, in plain words: form, base model by content, scale. It runs nothing."""
+"""``wholetext.json``: what a learned metric is, in plain words: form, base model by content, scale. It runs nothing.
+
+Plain data (JSON, TOML) become frozen dataclasses: every key and every type is checked, a wrong one named.
+"""
 
 from __future__ import annotations
 
-import json
+import dataclasses
+import math
+import types
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from wholetext.backends.learned.fields import Origin, fill, plain
-from wholetext.errors import ModelError
+from wholetext.errors import ModelError, WholetextError, did_you_mean
 from wholetext.files.parsing import file_bytes, read_json
 
 FILE, WEIGHTS, CARD = "wholetext.json", "weights.safetensors", "README.md"
 FORMAT = 1
 Side = Literal["hyp", "src", "ref"]
-Activation = Literal["tanh", "relu", "gelu"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class HeadShape:
     """The feed-forward network over the features, which are standardised first."""
 
     hidden: tuple[int, ...] = (64,)
-    activation: Activation = "tanh"
+    activation: Literal["tanh", "relu", "gelu"] = "tanh"
 
 
 @dataclass(frozen=True)
@@ -72,15 +77,68 @@ def read_config(folder: Path) -> Config:
         raise ModelError(f"there is no {FILE}", where=str(folder), next="give the folder that `wholetext train` wrote")
     given = read_json(file_bytes(path, error=ModelError), where=str(path), next="copy or train it again",
                       error=ModelError)  # fmt: skip
-    origin = Origin(str(path), ModelError)
     if isinstance(given, dict) and given.get("format", FORMAT) != FORMAT:
-        raise origin.fault(f"it has the format {given['format']!r}, and this version reads {FORMAT}",
-                           "use the version of wholetext that wrote it")
-    found = fill(Config, given, origin)
+        raise ModelError(f"it has the format {given['format']!r}, and this version reads {FORMAT}", where=str(path),
+                         next="use the version of wholetext that wrote it")
+    found = fill(Config, given, str(path))
     if "hyp" not in found.reads or len(found.reads) < 2 or len(set(found.reads)) < len(found.reads):
-        raise origin.fault(f"reads is {list(found.reads)}: it must contain hyp, and at least one of ref and src")
+        raise ModelError(f"reads is {list(found.reads)}: it must contain hyp, and at least one of ref and src",
+                         where=str(path))
     return found
 
 
-def write_config(folder: Path, config: Config) -> None:
-    (folder / FILE).write_text(json.dumps(plain(config), indent=1, ensure_ascii=False) + "\n", "utf-8")
+def fill(
+    kind: type[T], given: Any, where: str, inside: str = "", error: type[WholetextError] = ModelError
+) -> T:
+    """A dataclass from a mapping; fields that are not given keep their defaults."""
+    if not isinstance(given, Mapping):
+        raise error(f"{inside.rstrip('.') or 'it'} is not a table of names and values", where=where)
+    hints = typing.get_type_hints(kind)
+    known = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for key in given:
+        if key not in known:
+            raise error(f"there is no setting {inside}{key}", where=where,
+                        next=did_you_mean(str(key), list(known)) or f"there are {', '.join(known)}")
+    for name, each in known.items():
+        required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        if required and name not in given:
+            raise error(f"the setting {inside}{name} is missing", where=where)
+    return kind(**{key: _value(hints[key], value, where, f"{inside}{key}", error) for key, value in given.items()})
+
+
+def _value(hint: Any, value: Any, where: str, name: str, error: type[WholetextError]) -> Any:
+    """A value as its field's type, or an error that names the field."""
+    outer, inner = typing.get_origin(hint), typing.get_args(hint)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return fill(hint, value, where, f"{name}.", error)
+    if outer in (typing.Union, types.UnionType):
+        if value is None and type(None) in inner:
+            return None
+        return _value(next(each for each in inner if each is not type(None)), value, where, name, error)
+    if outer is Literal:
+        if value not in inner:
+            raise error(f"{name} is one of {', '.join(map(str, inner))}; got {value!r}", where=where,
+                        next=did_you_mean(str(value), [str(each) for each in inner]))
+        return value
+    if outer is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise error(f"{name} is a list; got {value!r}", where=where)
+        return tuple(_value(inner[0], each, where, f"{name}[{i}]", error) for i, each in enumerate(value))
+    if outer is not None and isinstance(value, Mapping):
+        return dict(value)
+    if hint is float and type(value) is int:
+        value = float(value)
+    if type(value) is not hint:
+        raise error(f"{name} takes {getattr(hint, '__name__', hint)}; got {value!r}", where=where)
+    if hint is float and not math.isfinite(value):
+        raise error(f"{name} is not a finite number", where=where)
+    return value
+
+
+def plain(made: Any) -> Any:
+    """The other way: a dataclass as JSON-ready data."""
+    if dataclasses.is_dataclass(made) and not isinstance(made, type):
+        return {each.name: plain(getattr(made, each.name)) for each in dataclasses.fields(made)}
+    if isinstance(made, (list, tuple)):
+        return [plain(each) for each in made]
+    return {key: plain(each) for key, each in made.items()} if isinstance(made, Mapping) else made

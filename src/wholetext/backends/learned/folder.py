@@ -1,20 +1,104 @@
-"""Folders of learned metrics: finding the base model they were trained on, and writing a new one all at once."""
+"""Folders of learned metrics: the trained tensors, the base model they belong to, and writing a folder all at once.
+
+Tensors in ``weights.safetensors`` are expected by name and shape; whatever else is there is refused.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.learned.config import CARD, FILE, WEIGHTS, Config, write_config
-from wholetext.backends.learned.weights import Array, safetensors_faults, write_weights
+from wholetext.backends.learned.config import CARD, FILE, WEIGHTS, Config, plain
 from wholetext.backends.tokenizer import FILES
-from wholetext.errors import ModelError
+from wholetext.errors import MissingExtra, ModelError
 from wholetext.files.output_folder import LIST, Kind, changing, read_list
 from wholetext.files.storage import sha256
+
+Array = NDArray[np.float32]
+AGAIN = "the file is damaged, or belongs to another wholetext.json: train or copy it again"
+
+
+class WeightsFile:
+    """The trained tensors of a folder, read when first asked for; ``None``: nothing was trained yet."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+
+    def __bool__(self) -> bool:
+        return self.path is not None
+
+    @cached_property
+    def tensors(self) -> dict[str, Array]:
+        if self.path is None:
+            return {}
+        try:
+            from safetensors.numpy import load_file
+        except ImportError:
+            raise MissingExtra("safetensors", "models") from None
+        try:
+            found: dict[str, Any] = load_file(str(self.path))
+        except FileNotFoundError:
+            raise ModelError(f"there is no {self.path.name}", where=str(self.path.parent), next=AGAIN) from None
+        except Exception as fault:  # SafetensorError, KeyError (a dtype numpy lacks), OSError
+            raise self._fault(f"it cannot be read ({fault})") from None
+        for name, tensor in found.items():
+            if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
+                raise self._fault(f"{name} contains values that are not finite numbers")
+        return {name: tensor.astype(np.float32) for name, tensor in found.items()}
+
+    def group(self, prefix: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+        """Every tensor ``prefix``name, of the shape it must have: no other may be there."""
+        found = {name[len(prefix) :]: tensor for name, tensor in self.tensors.items() if name.startswith(prefix)}
+        for name, shape in shapes.items():
+            if name not in found:
+                raise self._fault(f"it has no {prefix}{name}")
+            if found[name].shape != shape:
+                raise self._fault(f"{prefix}{name} has the shape {found[name].shape}, not {shape}")
+        extra = found.keys() - shapes.keys()
+        if extra:
+            raise self._fault(f"unexpected tensor {prefix}{min(extra)}")
+        return found
+
+    def only(self, *prefixes: str) -> None:
+        """An error where there are tensors under other prefixes."""
+        extra = [name for name in self.tensors if not name.startswith(prefixes)]
+        if extra:
+            raise self._fault(f"unexpected tensor {min(extra)}")
+
+    def _fault(self, what: str) -> ModelError:
+        return ModelError(what, where=str(self.path), next=AGAIN)
+
+
+def write_weights(path: Path, tensors: Mapping[str, Array]) -> None:
+    from safetensors.numpy import save_file
+
+    with safetensors_faults():
+        save_file({name: np.ascontiguousarray(tensor) for name, tensor in sorted(tensors.items())}, str(path))
+
+
+@contextmanager
+def safetensors_faults() -> Iterator[None]:
+    """Convert errors of safetensors while writing to the underlying OSError."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except SafetensorError as fault:
+        code = re.search(r"\(os error (\d+)\)|code: (\d+)", str(fault))
+        if code is None:
+            raise OSError(str(fault)) from fault
+        number = int(code[1] or code[2])
+        raise OSError(number, os.strerror(number)) from fault
 
 
 def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
@@ -56,7 +140,7 @@ def write_folder(
             with safetensors_faults():
                 more(staged)
         (staged / CARD).write_text(card, "utf-8")
-        write_config(staged, config)
+        (staged / FILE).write_text(json.dumps(plain(config), indent=1, ensure_ascii=False) + "\n", "utf-8")
         listed = {path.name: sha256(path) for path in sorted(staged.iterdir())}
         (staged / LIST).write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
     old = folder / ".new"  # where 0.1.0 staged files; one that was killed left it
@@ -90,7 +174,9 @@ def _written(folder: Path) -> dict[str, str] | None:
     return dict.fromkeys(own, "")
 
 
-OWN = (FILE, WEIGHTS, CARD, "model.safetensors", "config.json", "generation_config.json", "tokenizer.json",
-       "tokenizer_config.json", "spiece.model", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+# of a whole model, beside its weights
+MODEL_FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
+               "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+OWN = (FILE, WEIGHTS, CARD, "model.safetensors", *MODEL_FILES)
 MODEL = Kind("folder of a learned metric", re.compile("|".join(map(re.escape, (*OWN, LIST)))), _written, ModelError,
              ignored=re.compile(r"\..*", re.DOTALL))  # fmt: skip

@@ -1,44 +1,40 @@
-"""Forms of learned metrics: how a pair of texts becomes features. One module each; this table names them.
+"""Learned metrics ready to score: configuration, form and head of a folder, shared within the process.
 
-A form is made from an ``Opening`` and turns requests of one hypothesis and at most one reference into an (n, width)
-array, by ``run.map`` over its own backends. The head does the rest (``head.py``), so a form writes no regression.
-Forms whose base model can be trained have ``module`` and ``learn`` too; where the base stays frozen, training
-computes ``features`` once for all examples and only the head learns.
+A form says how a pair of texts becomes features; there is one module for each, and a table here names them. It is made
+from an ``Opening`` and turns requests of one hypothesis and at most one reference into an (n, width) array, by
+``run.map`` over its own backends. The head, a small network, does the rest, so a form writes no regression. Forms whose
+base model can be trained have ``module`` and ``learn`` too; where the base stays frozen, training computes
+``features`` once for all examples and only the head learns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
-from wholetext.backends.device import Precision
-from wholetext.backends.hub.locate import Located
-from wholetext.backends.learned.config import Config, HeadShape, read_config
-from wholetext.backends.learned.fields import Origin, fill
-from wholetext.backends.learned.weights import WeightsFile
+import numpy as np
+
+from wholetext.backends import low_precision
+from wholetext.backends.device import Precision, pick_device, torch_module
+from wholetext.backends.hub import locate as hub
+from wholetext.backends.learned.body import PREFIXES, Opening
+from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, Scale, fill, read_config
+from wholetext.backends.learned.folder import Array, WeightsFile, find_base, verify
 from wholetext.errors import ModelError, did_you_mean
 from wholetext.types import Fit, FloatArray, Request, Runtime
 
+PREFIX = "head."  # of its tensors in ``weights.safetensors``
+LEAST_SPREAD = 1e-6  # a feature that never changes is centred, not blown up
 FORMS: Mapping[str, str] = {
     "aligned": "wholetext.backends.learned.aligned:Aligned",
     "joint": "wholetext.backends.learned.joint:Joint",
     "separate": "wholetext.backends.learned.separate:Separate",
     "t5": "wholetext.backends.learned.t5:T5",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Opening:
-    """What a form is made from. ``run`` lends models that are shared; a form does not keep it."""
-
-    config: Config
-    base: Located  # the base model, found and checked
-    weights: WeightsFile  # empty before training
-    precision: Precision
-    run: Runtime
 
 
 class Form(Protocol):
@@ -66,20 +62,6 @@ class Form(Protocol):
         ...
 
 
-@runtime_checkable
-class Learnable(Protocol):
-    """A form whose base model can be trained."""
-
-    @property
-    def module(self) -> Any:
-        """The torch module that holds the parameters."""
-        ...
-
-    def learn(self, pairs: Sequence[Request]) -> Any:
-        """(n, width) features as a tensor through which gradients flow."""
-        ...
-
-
 def form_class(name: str, where: str = "") -> Any:
     """The class behind a form's name."""
     if name not in FORMS:
@@ -92,11 +74,16 @@ def form_class(name: str, where: str = "") -> Any:
 def check(config: Config, where: str) -> None:
     """Raise if the settings of a configuration do not fit its form."""
     kind = form_class(config.form, where)
-    fill(kind.Settings, config.settings, Origin(where, ModelError), "settings.")
-    if (config.head is None) != bool(getattr(kind, "predicts_directly", False)):
+    fill(kind.Settings, config.settings, where, "settings.")
+    if (config.head is None) != predicts_directly(kind):
         raise ModelError(f"a metric of the form {config.form} has {'no' if config.head else 'a'} head", where=where)
     if config.head is not None and min((*config.head.hidden, 1)) < 1:
         raise ModelError(f"head.hidden is {list(config.head.hidden)}", where=where, next="sizes are at least 1")
+
+
+def predicts_directly(kind: Any) -> bool:
+    """Whether the one feature of a form is the prediction itself, so that there is no head."""
+    return bool(getattr(kind, "predicts_directly", False))
 
 
 def checked_config(folder: Path) -> Config:
@@ -106,5 +93,115 @@ def checked_config(folder: Path) -> Config:
     return config
 
 
-def default_head(form: str) -> HeadShape | None:
-    return None if getattr(form_class(form), "predicts_directly", False) else HeadShape()
+class LearnedModel:
+    """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
+
+    def __init__(self, opening: Opening, id: str, folder: Path) -> None:
+        self.config, self.weights, self.id, self.folder = opening.config, opening.weights, id, folder
+        self.form: Form = form_class(self.config.form)(opening)
+
+    @cached_property
+    def head(self) -> dict[str, Array]:
+        """The tensors of the head, read once, when the weights are known to be the ones that were written."""
+        found = {}
+        if self.config.head is not None:
+            self.weights.only(PREFIX, PREFIXES.get(self.config.adapter.kind, PREFIX))
+            found = self.weights.group(PREFIX, head_shapes(self.form.width, self.config.head))
+        verify(self.folder)
+        return found
+
+    def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
+        """(n,) scores of requests with one hypothesis and at most one reference."""
+        if not pairs:
+            return np.zeros(0)
+        head = self.head  # its faults show before any model runs
+        features = self.form.features(pairs, run)  # (n, width)
+        return scaled(predictions(features, self.config.head, head), self.config.output)
+
+
+def scaled(raw: FloatArray, output: Scale) -> FloatArray:
+    """Predictions on the scale a metric promises."""
+    values = output.shift + output.scale * raw
+    low = -np.inf if output.low is None else output.low
+    return np.clip(values, low, np.inf if output.high is None else output.high)
+
+
+def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
+    """The learned metric in a folder, shared by everything in the process that uses it."""
+    located = hub.locate(model, revision)
+    precision = Precision(run.device, run.dtype)
+    low_precision.warn(run, pick_device)
+
+    def make() -> LearnedModel:
+        config = checked_config(located.path)
+        weights = WeightsFile(None if config.head is None else located.path / WEIGHTS)
+        opening = Opening(config, find_base(config, located.path, base), weights, precision, run)
+        return LearnedModel(opening, f"{located.id}/{precision.dtype}", located.path)
+
+    key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)
+    return run.resource(key, make)
+
+
+# ---------------------------------------------------------------- heads: numpy to score with, torch to train
+
+
+def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
+    """Name → shape of every tensor of a head over ``width`` features."""
+    found: dict[str, tuple[int, ...]] = {"mean": (width,), "spread": (width,)}
+    for i, (size, out) in enumerate(pairwise((width, *shape.hidden, 1))):
+        found |= {f"{i}.weight": (out, size), f"{i}.bias": (out,)}
+    return found
+
+
+def predictions(features: FloatArray | Array, shape: HeadShape | None, tensors: Mapping[str, Array]) -> FloatArray:
+    """(n, features) → (n,) by a trained head, in double precision, so that scores do not depend on the batch."""
+    if shape is None:
+        return np.asarray(features[:, 0])
+    exact = {name: np.asarray(tensor, dtype=np.float64) for name, tensor in tensors.items()}
+    x = (np.asarray(features, dtype=np.float64) - exact["mean"]) / exact["spread"]
+    for i in range(len(shape.hidden) + 1):
+        x = (_ACTIVATE[shape.activation](x) if i else x) @ exact[f"{i}.weight"].T + exact[f"{i}.bias"]
+    return np.asarray(x[:, 0])
+
+
+def _gelu(x: FloatArray) -> FloatArray:
+    from scipy.special import ndtr
+
+    return np.asarray(x * ndtr(x))
+
+
+_ACTIVATE: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0), "gelu": _gelu
+}
+
+
+def head_module(width: int, shape: HeadShape, dropout: float) -> Any:
+    """The same as a torch module: buffers ``mean`` and ``spread``, layers ``0``, ``1`` …"""
+    torch = torch_module()
+    act = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "gelu": torch.nn.GELU}[shape.activation]()
+    layers = [torch.nn.Linear(size, out) for size, out in pairwise((width, *shape.hidden, 1))]
+
+    class Module(torch.nn.Module):  # type: ignore[name-defined,misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("mean", torch.zeros(width))
+            self.register_buffer("spread", torch.ones(width))
+            for i, layer in enumerate(layers):
+                self.add_module(str(i), layer)
+            self.drop = torch.nn.Dropout(dropout)
+
+        def forward(self, features: Any) -> Any:
+            x = (features - self.mean) / self.spread
+            for i, layer in enumerate(layers):
+                x = layer(self.drop(act(x) if i else x))
+            return x[:, 0]
+
+    return Module()
+
+
+def standardise(module: Any, features: FloatArray | Array) -> None:
+    """Let a head module centre and scale its inputs as these (n, features) are spread."""
+    torch = torch_module()
+    spread = features.std(axis=0, dtype=np.float64)
+    module.mean.copy_(torch.from_numpy(features.mean(axis=0, dtype=np.float64)))
+    module.spread.copy_(torch.from_numpy(np.where(spread < LEAST_SPREAD, 1.0, spread)))

@@ -1,5 +1,4 @@
-"""Form ``joint``: hypothesis, reference (and source) in one sequence, so that each is read in the light of the others.
-"""
+"""Form ``joint``: hypothesis, reference (and source) in one sequence, each read in the light of the others."""
 
 from __future__ import annotations
 
@@ -12,11 +11,8 @@ import numpy as np
 
 from wholetext.backends.device import memory, torch_module
 from wholetext.backends.layout import Ids, Parts, assemble, fit_in
-from wholetext.backends.learned.body import Body, Pooling, average
-from wholetext.backends.learned.fields import Origin, fill
-from wholetext.backends.learned.forms import Opening
-from wholetext.backends.learned.separate import texts_of
-from wholetext.errors import MetricError, ModelError
+from wholetext.backends.learned.body import Body, Opening, Pooling, average, texts_of
+from wholetext.backends.learned.config import fill
 from wholetext.types import Fit, FloatArray, Request, Runtime
 
 
@@ -36,9 +32,8 @@ class Joint:
     Settings = Pooling
 
     def __init__(self, opening: Opening) -> None:
-        self.pooling = fill(Pooling, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
-        self.reads = opening.config.reads
-        self.body = Body(opening, self.pooling)
+        self.pooling = fill(Pooling, opening.config.settings, opening.base.name, "settings.")
+        self.reads, self.body = opening.config.reads, Body(opening, self.pooling)
         self.limit = self.body.tokenizer.limited(self.pooling.limit or None) or self.body.tokenizer.limit
         self.id = f"{self.body.id}/joint/{','.join(self.reads)}"
         vectors = 1 if self.pooling.pool == "cls" else len(self.reads)
@@ -93,39 +88,34 @@ class Joint:
         """``[CLS] hypothesis [SEP] reference [SEP]``. Context gives way first, each text keeping an equal share of the
         room that is left; then the ends of the scored texts, the longest first.
         """
-        if self.pooling.pool == "cls" and any(v.before or v.after for v in texts_of(pair, self.reads).values()):
-            raise MetricError("this metric pools the first token, so a segment cannot be separated from "
-                              "its context", next="use a view without context: sentence, slide, paragraph")
+        views = texts_of(pair, self.reads).values()
+        self.pooling.check(views)
         markers = self.body.tokenizer.markers
-        texts = [self.body.tokenizer.parts(view) for view in texts_of(pair, self.reads).values()]
+        texts = [self.body.tokenizer.parts(view) for view in views]
         edges = len(markers.opening) + len(markers.closing) + len(markers.pair) * (len(texts) - 1)
         room = max(0, self.limit - edges)
         most = _level([len(text.scored) for text in texts], room)
-        own = [Parts((), text.scored[:most], ()) for text in texts]
-        left = room - sum(len(text.scored) for text in own)
+        left = room - sum(min(most, len(text.scored)) for text in texts)
         share = left // max(1, sum(text.context > 0 for text in texts))
-        fitted = [fit_in(Parts(text.before, cut.scored, text.after), len(cut.scored) + share, len(markers.between))
-                  if text.context else cut for text, cut in zip(texts, own)]  # fmt: skip
-        ids, spans, first = self._join(fitted)
-        kept = sum(len(text.scored) + text.context for text in fitted)
-        fit = Fit(len(ids), len(ids) - kept, sum(text.context for text in texts) - sum(t.context for t in fitted),
-                  sum(len(text.scored) - len(cut.scored) for text, cut in zip(texts, fitted)))  # fmt: skip
-        return Sequenced(ids, (0,) * first + (1,) * (len(ids) - first), tuple(spans), fit)
-
-    def _join(self, texts: Sequence[Parts]) -> tuple[Ids, list[tuple[int, int]], int]:
-        """The ids, the positions of each text's scored ids, and where the second text begins."""
-        markers = self.body.tokenizer.markers
+        fitted = []
+        for text in texts:
+            own = Parts(text.before, text.scored[:most], text.after)
+            fitted.append(fit_in(own, len(own.scored) + share, len(markers.between)) if text.context else own)
         ids: list[int] = [*markers.opening]
         spans: list[tuple[int, int]] = []
-        first = 0
-        for i, text in enumerate(texts):
+        first = 0  # where the second text begins
+        for i, text in enumerate(fitted):
             inner, begin = assemble(text, markers)
             ids += markers.pair if i else ()
             first = len(ids) if i == 1 else first
             begin += len(ids) - len(markers.opening)
             ids += inner[len(markers.opening) : len(inner) - len(markers.closing)]
             spans.append((begin, begin + len(text.scored)))
-        return (*ids, *markers.closing), spans, first
+        ids += markers.closing
+        kept = sum(len(text.scored) + text.context for text in fitted)
+        fit = Fit(len(ids), len(ids) - kept, sum(text.context for text in texts) - sum(t.context for t in fitted),
+                  sum(len(text.scored) - len(cut.scored) for text, cut in zip(texts, fitted)))  # fmt: skip
+        return Sequenced(tuple(ids), (0,) * first + (1,) * (len(ids) - first), tuple(spans), fit)
 
 
 def _level(sizes: Sequence[int], room: int) -> int:

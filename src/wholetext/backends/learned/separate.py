@@ -9,38 +9,55 @@ import numpy as np
 
 from wholetext.backends.device import memory, torch_module
 from wholetext.backends.layout import Layout, together
-from wholetext.backends.learned.body import Body, Pooling, average
-from wholetext.backends.learned.fields import Origin, fill
-from wholetext.backends.learned.forms import Opening
+from wholetext.backends.learned.body import Body, Opening, Pooling, average, texts_of
+from wholetext.backends.learned.config import fill
 from wholetext.backends.tokenizer import TokenizedText
-from wholetext.errors import MetricError, ModelError
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
 
 
-class Vectors:
-    """Backend: view → (layers · width,) mean over its scored tokens and the markers around them."""
+class Texts:
+    """A backend that reads each text by itself; ``run`` is what becomes of them."""
 
-    def __init__(self, body: Body, pooling: Pooling) -> None:
+    def __init__(self, body: Body, pooling: Pooling, name: str) -> None:
         self.body, self.pooling = body, pooling
         self.reading = TokenizedText(body.tokenizer.limited(pooling.limit or None))
-        self.id = f"{body.id}/separate"
+        self.id = f"{body.id}/{name}"
 
     def fit(self, x: Excerpt) -> Fit:
         return self.layout(x).fit
 
     def layout(self, view: Excerpt) -> Layout:
-        if self.pooling.pool == "cls" and (view.before or view.after):
-            raise MetricError("this metric pools the first token, so a segment cannot be separated from "
-                              "its context", next="use a view without context: sentence, slide, paragraph")
+        self.pooling.check([view])
         return self.body.tokenizer.layout(view, self.reading)
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.body.encoder.spread(work, batches)
 
+
+class TextForm:
+    """What forms have in common that read each text by itself, through the backend ``texts``."""
+
+    reads: tuple[str, ...]
+    body: Body
+    texts: Texts
+
+    def fit(self, pair: Request) -> Fit:
+        return together(self.texts.fit(view) for view in texts_of(pair, self.reads).values())
+
+    def shows(self, pair: Request) -> list[tuple[str, str]]:
+        marked = self.body.tokenizer.marked
+        return [(side, marked(self.texts.layout(view))) for side, view in texts_of(pair, self.reads).items()]
+
+    def seen(self, pair: Request) -> int | None:
+        return self.body.tokenizer.seen(pair.hyp[0], self.texts.reading)
+
+
+class Vectors(Texts):
+    """Backend: view → (layers · width,) mean over its scored tokens and the markers around them."""
+
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         with torch_module().inference_mode(), memory():
-            found = self.tensors(batch, learning=False).cpu().numpy().astype(np.float64)
-        return list(found)
+            return list(self.tensors(batch, learning=False).cpu().numpy().astype(np.float64))
 
     def tensors(self, views: Sequence[Excerpt], learning: bool) -> Any:
         """(views, layers · width)"""
@@ -50,28 +67,17 @@ class Vectors:
         return average(states, [[0] if first else layout.kept(markers=True) for layout in layouts])
 
 
-class Separate:
+class Separate(TextForm):
     """h, r, h·r, |h − r| (and s, h·s, |h − s|) of the pooled vectors of hypothesis, reference and source."""
 
     Settings = Pooling
 
     def __init__(self, opening: Opening) -> None:
-        pooling = fill(Pooling, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
-        self.reads = opening.config.reads
-        self.body = Body(opening, pooling)
-        self.vectors = Vectors(self.body, pooling)
+        pooling = fill(Pooling, opening.config.settings, opening.base.name, "settings.")
+        self.reads, self.body = opening.config.reads, Body(opening, pooling)
+        self.texts = self.vectors = Vectors(self.body, pooling, "separate")
         self.id = f"{self.vectors.id}/{','.join(self.reads)}"
         self.width = self.body.width * len(self.body.layers) * (1 + 3 * (len(self.reads) - 1))
-
-    def fit(self, pair: Request) -> Fit:
-        return together(self.vectors.fit(view) for view in texts_of(pair, self.reads).values())
-
-    def shows(self, pair: Request) -> list[tuple[str, str]]:
-        marked = self.body.tokenizer.marked
-        return [(side, marked(self.vectors.layout(view))) for side, view in texts_of(pair, self.reads).items()]
-
-    def seen(self, pair: Request) -> int | None:
-        return self.body.tokenizer.seen(pair.hyp[0], self.vectors.reading)
 
     def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         sides = list(zip(*(texts_of(pair, self.reads).values() for pair in pairs)))  # (sides, n)
@@ -95,13 +101,3 @@ def _compared(sides: Sequence[Any]) -> list[Any]:
     """The hypothesis's vectors, then of each other text: its own, the product, the distance."""
     hyp = sides[0]
     return [hyp, *(part for other in sides[1:] for part in (other, hyp * other, abs(hyp - other)))]
-
-
-def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, Excerpt]:
-    """The texts a metric reads, in its order, the hypothesis first."""
-    there = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
-    found = {side: view for side in ("hyp", *(r for r in reads if r != "hyp")) if (view := there[side]) is not None}
-    if len(found) < len(reads):
-        missing = next(side for side in reads if side not in found)
-        raise MetricError(f"this metric reads the {missing}, and there is none", next="give it, or use another metric")
-    return found

@@ -14,20 +14,14 @@ from typing import Any
 import numpy as np
 
 from wholetext.backends.hub.locate import companion
-from wholetext.backends.learned.adapters import adapt, merge
-from wholetext.backends.learned.fields import Origin, fill
-from wholetext.backends.learned.forms import Opening
-from wholetext.backends.learned.separate import texts_of
-from wholetext.backends.learned.weights import WeightsFile
+from wholetext.backends.learned.body import Opening, adapt, merge, texts_of
+from wholetext.backends.learned.config import fill
+from wholetext.backends.learned.folder import MODEL_FILES, WeightsFile
 from wholetext.backends.loading import Checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
 from wholetext.backends.regressor import SPIECE, Prompt, Regressor, locate_tokenizer
 from wholetext.backends.tokenizer import check_limit
-from wholetext.errors import ModelError
 from wholetext.types import Fit, FloatArray, Request, Runtime
-
-KEPT = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
-        "special_tokens_map.json", "added_tokens.json")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class T5:
     width = 1
 
     def __init__(self, opening: Opening) -> None:
-        settings = fill(Settings, opening.config.settings, Origin(opening.base.name, ModelError), "settings.")
+        settings = fill(Settings, opening.config.settings, opening.base.name, "settings.")
         check_limit(settings.limit, 2, 0, opening.base.name)
         if settings.tokenizer != "auto":  # named by a file: it may not choose what is opened
             companion(opening.base.path, settings.tokenizer, SPIECE, "tokenizer")
@@ -93,15 +87,14 @@ class T5:
 
         source = self.checkpoint.located.path
         words = locate_tokenizer(self.checkpoint.located, self.regressor.tokenizer).path
-        for name in KEPT:
+        for name in MODEL_FILES:
             found = next((path for path in (source / name, words / name) if path.is_file()), None)
             if found is not None:
                 shutil.copyfile(found, folder / name)
         model = merge(self.checkpoint.weights)
-        state: dict[str, Any] = {}
-        there: set[int] = set()
-        for name, tensor in model.state_dict().items():  # tied tensors once, under their first name
-            if tensor.data_ptr() not in there:
-                there.add(tensor.data_ptr())
-                state[name] = tensor.detach().cpu().contiguous()
+        first: dict[int, str] = {}  # tied tensors are written once, under their first name
+        for name, tensor in model.state_dict().items():
+            first.setdefault(tensor.data_ptr(), name)
+        state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()
+                 if first[tensor.data_ptr()] == name}  # fmt: skip
         save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -168,7 +170,7 @@ READERS = ("jsonl", *_JSON)
 # ---------------------------------------------------------------- where an item begins
 
 _PLACE = re.compile(r", (?:item (?P<item>\d+)|block (?P<block>\d+))")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},\n]', re.DOTALL)
+_BETWEEN = re.compile(r"\s*[\[{,:]\s*")  # before the first value of a list or an object, and before each other one
 
 
 def _with_line(where: str, path: Path) -> str:
@@ -178,23 +180,12 @@ def _with_line(where: str, path: Path) -> str:
         return where
     with opened(path) as file:
         text = "\n".join(file.lines())
-    line = _line_of(text, int(found["item"])) if found["item"] else _line_of(text, 0, f'"{found["block"]}"')
-    return f"{path}:{line}{where[len(str(path)):]}"
-
-
-def _line_of(text: str, item: int, key: str | None = None) -> int:
-    """The line (from 1) where the ``item``-th element of the outermost list begins, or a key of the object."""
-    depth, line, count, begun = 0, 1, -1, True
-    for token in _TOKEN.finditer(text):
-        sign = token.group()
-        if sign == "\n":
-            line += 1
-            continue
-        if depth == 1 and not begun and sign != "]":
-            begun, count = True, count + 1
-        if depth == 1 and (sign == key if key else begun and count == item):
-            return line
-        depth += (sign in "[{") - (sign in "]}") if len(sign) == 1 else 0
-        if (depth == 1 and sign in "[{" and count < 0) or (depth == 1 and sign == ","):
-            begun = False
-    return line
+    end = 0
+    for count in itertools.count():
+        between = _BETWEEN.match(text, end)
+        begin = between.end() if between else end
+        value, end = json.JSONDecoder().raw_decode(text, begin)
+        if count == int(found["item"]) if found["item"] else value == found["block"]:
+            line = text.count("\n", 0, begin) + 1
+            return f"{path}:{line}{where[len(str(path)):]}"
+    return where

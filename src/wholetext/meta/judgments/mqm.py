@@ -105,32 +105,14 @@ def mqm_ratings(errors: Iterable[MqmError], weights: SeverityWeights | None = No
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorSpan:
-    """One marked error."""
-
-    start: int
-    end: int
-    severity: str
-    category: str = ""
-    score: float | None = None  # as the file gives it
-    source: bool = False  # it is marked in the source
-
-
-@dataclass(frozen=True, slots=True)
 class SpanRating:
-    """What one rater said of one segment; ``overall`` is the rater's own score of it (ESA, 0-100)."""
+    """What one rater said of one segment."""
 
     system: str
     segment: Segment
     rater: str
-    spans: tuple[ErrorSpan, ...]
-    overall: float | None = None
-
-    @property
-    def penalty(self) -> float:
-        """The sum of the errors' scores where the file gives them, else of their weights."""
-        weights = SeverityWeights()
-        return sum(weights.of(s.severity, s.category) if s.score is None else abs(s.score) for s in self.spans)
+    penalty: float  # the sum of the errors' scores where the file gives them, else of their weights
+    overall: float | None = None  # the rater's own score (ESA, 0-100)
 
 
 def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
@@ -154,26 +136,26 @@ def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> It
         if place >= len(segments):
             raise AlignmentError(f"system {system!r} has more ratings than the {len(segments)} segments", where=where)
         if rest[0].strip() != "None":
-            spans, overall = _marks(rest[0], where)
-            yield SpanRating(system, segments[place], rest[1] if len(rest) == 2 else "unknown", spans, overall)
+            rater = rest[1] if len(rest) == 2 else "unknown"
+            yield SpanRating(system, segments[place], rater, *_marks(rest[0], where))
     short = [system for system, count in seen.items() if count != len(segments)]
     if short:
         raise AlignmentError(f"system {short[0]!r} has {seen[short[0]]} ratings, expected {len(segments)}",
                              where=name, next="write None for segments that were not rated")
 
 
-def _marks(text: str, where: str) -> tuple[tuple[ErrorSpan, ...], float | None]:
-    """The errors of a rating, and its overall score."""
+def _marks(text: str, where: str) -> tuple[float, float | None]:
+    """The penalty of the errors of a rating, and its overall score."""
     value = read_json(text, where=where, next=_EXAMPLE)
+    weights = SeverityWeights()
+    penalty = 0.0
     try:
         marks, overall = (value["errors"], value.get("score")) if isinstance(value, dict) else (value, None)
-        spans = tuple(
-            ErrorSpan(_place(mark["start"]), _place(mark["end"]), str(mark["severity"]),
-                      str(mark.get("category") or ""), _finite(mark.get("score")),
-                      bool(mark.get("is_source_error", False)))
-            for mark in marks
-        )  # fmt: skip
-        return spans, _finite(overall)
+        for mark in marks:
+            score = _finite(mark.get("score"))
+            weight = weights.of(str(mark["severity"]), str(mark.get("category") or ""))
+            penalty += weight if score is None else abs(score)
+        return penalty, _finite(overall)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise InputError(f"this rating cannot be read ({type(error).__name__}: {str(error)[:80]})", where=where,
                          next=_EXAMPLE) from None
@@ -185,10 +167,3 @@ def _finite(score: Any) -> float | None:
     if isinstance(score, bool) or not math.isfinite(float(score)):
         raise ValueError(f"{score!r} is not a score")
     return float(score)
-
-
-def _place(value: Any) -> int:
-    """A count of characters; some files have -1 for "nowhere"."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)) or not abs(float(value)) < 1e9:
-        raise ValueError(f"{value!r} is not a place in a text")
-    return int(value)

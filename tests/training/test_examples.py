@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wholetext.training.sampling import draw
+from wholetext.training.examples import draw
 
 LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=60).map(lambda k: np.array(k, dtype=np.int64))
 
