@@ -54,7 +54,7 @@ def make_mqm(folder: Path, rng: random.Random) -> None:
 
 def read_mqm(folder: Path, rng: random.Random) -> object:
     from wholetext.meta.judgments.mqm import mqm_ratings, read_mqm
-    from wholetext.meta.judgments.raters import rater_pairs, reliability
+    from wholetext.meta.judgments.ratings import rater_pairs, reliability
 
     ratings = mqm_ratings(read_mqm(folder / "mqm.tsv"))
     return ratings.judgments(), rater_pairs(ratings), reliability(ratings)
@@ -75,8 +75,15 @@ def make_ratings(folder: Path, rng: random.Random) -> None:
 
 def read_ratings(folder: Path, rng: random.Random) -> object:
     from wholetext.meta.judgments.mqm import read_span_ratings
-    from wholetext.meta.judgments.raters import rater_pairs, reliability
-    from wholetext.meta.judgments.ratings import SCORES, Ratings, direct_assessments, gather, read_rater_table
+    from wholetext.meta.judgments.ratings import (
+        SCORES,
+        Ratings,
+        direct_assessments,
+        gather,
+        rater_pairs,
+        read_rater_table,
+        reliability,
+    )
 
     def rated() -> Ratings:
         table = read_rater_table(folder / "ratings.tsv", SEGMENTS, rng.choice([SCORES, ("raw",)]))

@@ -78,8 +78,8 @@ def test_strictly_better_than_every_other() -> None:
     items = made(item(0, "long text", "short"), item(1, "abc", "ab", "abcd"), item(2, "abc", "xyz"), item(3, "a", ""))
     found = decide(items, Scorer(Sentence(), Length()), NO_CACHE)
     assert found.correct.tolist() == [True, False, False, False]
-    assert found.tied.tolist() == [False, False, True, False]
-    assert found.undefined.tolist() == [False, False, False, True]
+    assert (found.margin == 0).tolist() == [False, False, True, False]
+    assert np.isnan(found.margin).tolist() == [False, False, False, True]
     one = overall(found)
     assert (one.total, one.correct, one.ties, one.undefined, one.accuracy) == (4, 1, 1, 1, 0.25)
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.meta.judgments.raters import cohen_kappa, krippendorff_alpha, rater_pairs
-from wholetext.meta.judgments.ratings import gather
+from wholetext.meta.judgments.ratings import cohen_kappa, gather, krippendorff_alpha, rater_pairs
 
 nan = float("nan")
 

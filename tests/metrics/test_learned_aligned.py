@@ -10,10 +10,10 @@ from neural_texts import ORACLE, cut, texts
 
 from wholetext.backends.device import Precision
 from wholetext.backends.hub.locate import locate
-from wholetext.backends.learned.aligned import PER_LAYER, Aligned
 from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import Config
 from wholetext.backends.learned.folder import WeightsFile
+from wholetext.backends.learned.separate import PER_LAYER, Aligned
 from wholetext.errors import ModelError
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine

@@ -178,7 +178,7 @@ def paragraphs(
     format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")] = "evalset",
 ) -> None:
     """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
-    from wholetext.meta.judgments.raters import rater_pairs, reliability
+    from wholetext.meta.judgments.ratings import rater_pairs, reliability
     from wholetext.meta.paragraph_sets import paragraph_sets
 
     lengths = options.read_lengths(k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
     clamp = "" if output.low is None or output.high is None else f", kept within {output.low:g} … {output.high:g}"
     better = "higher" if output.higher_is_better else "lower"
     said = "calibrated segment accuracy (acc_eq*)" if chosen.acc_eq == chosen.acc_eq else "validation loss"
+    made_with = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     return "\n".join([
         "---", f"license: {licence}", f"base_model: {base.name}", "library_name: wholetext", "---", "",
         f"# A learned metric ({recipe.form}, {recipe.adapter.kind}) on {base.name}", "",
@@ -46,8 +47,8 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
                              for name, value in _settings(recipe).items()), "",
         "## Made with", "",
         f"Base model {base.name}, content {base.revision}, licence {licence}. Seed {recipe.seed}. "
-        f"wholetext {__version__}, Python {platform.python_version()}, {', '.join(_versions())}.", "",
-    ])  # fmt: skip
+        f"wholetext {__version__}, Python {platform.python_version()}, {made_with}.", "",
+    ])
 
 
 def _described(use: str, found: Examples) -> list[dict[str, object]]:
@@ -80,18 +81,6 @@ def _settings(recipe: Recipe) -> Any:
 
 
 def _table(rows: list[dict[str, object]]) -> list[str]:
-    if not rows:
-        return []
     head = list(rows[0])
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     return lines + [f"| {' | '.join(str(row[name]) for name in head)} |" for row in rows]
-
-
-def _versions() -> list[str]:
-    found = []
-    for package in PACKAGES:
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    return found

@@ -21,7 +21,7 @@ from wholetext.training.recipe import Recipe
 
 RUN, STATE = "run.json", "state.pt"
 _OWN = re.compile(r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|state\.pt)\.new"
-                  r"|features\.sqlite(-wal|-shm|\.damaged-.*)?")  # fmt: skip
+                  r"|features\.sqlite(-wal|-shm|\.damaged-.*)?")
 
 
 @dataclass
@@ -41,8 +41,7 @@ class Progressed:
 
     def verdict(self, at: int) -> Verdict:
         found = next(row for row in self.history if row["step"] == at)["verdict"]
-        parts = tuple((str(part[0]), int(part[1]), float(part[2]), float(part[3])) for part in found["parts"])
-        return Verdict(found["loss"], found["acc_eq"], found["pearson"], parts)
+        return Verdict(**{**found, "parts": tuple(tuple(part) for part in found["parts"])})
 
 
 class Checkpoints:
@@ -103,7 +102,7 @@ class Checkpoints:
             "progressed": json.dumps(asdict(progressed)), "optimizer": optimizer.state_dict(),
             "tensors": {name: torch.from_numpy(tensor) for name, tensor in learner.tensors().items()},
             "random": torch.get_rng_state(),
-        }, buffer)  # fmt: skip
+        }, buffer)
         write_file(self.folder / STATE, buffer.getvalue())
 
     def load(self, learner: Any, optimizer: Any) -> Progressed:

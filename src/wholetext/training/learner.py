@@ -59,7 +59,7 @@ def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
         recipe.form, base.name if base.path.name != base.name else str(base.path.resolve()), base.revision,
         recipe.reads, dict(recipe.settings), recipe.adapter, None if direct else recipe.head,
         targets=material.train.targets, joiner=recipe.joiner,
-    )  # fmt: skip
+    )
     check(config, "recipe")
     engine = material.engine
     form = kind(Opening(config, base, WeightsFile(None), Precision(engine.device, engine.dtype), engine))
@@ -96,7 +96,7 @@ class Learner:
             self.head = head_module(form.width, config.head, recipe.dropout).to(device)
             some = np.random.default_rng(recipe.split_seed).permutation(size)[:FIRST]
             standardise(self.head, features[:size] if self.frozen
-                        else self._features([material.train.pairs[i] for i in some]))  # fmt: skip
+                        else self._features([material.train.pairs[i] for i in some]))
 
     def groups(self) -> list[tuple[list[Any], float]]:
         """Parameters, and the learning rate of each group."""
@@ -161,7 +161,7 @@ class Learner:
                 parameter.copy_(torch.from_numpy(tensors[name]))
         if self.head is not None:
             self.head.load_state_dict({name: torch.from_numpy(tensors[f"{PREFIX}{name}"])
-                                       for name in self.head.state_dict()})  # fmt: skip
+                                       for name in self.head.state_dict()})
 
 
 def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engine, tell: Tell) -> NDArray[np.float32]:

@@ -102,7 +102,7 @@ class Recipe:
              "zero and hundred are given together, and differ", ""),
             ("hyp" not in self.reads or len(set(self.reads)) < max(2, len(self.reads)),
              f"reads is {list(self.reads)}", "it must contain hyp, and at least one of ref and src"),
-        )  # fmt: skip
+        )
         for wrong, what, step in checks:
             if wrong:
                 raise InputError(f"recipe: {what}", next=step)

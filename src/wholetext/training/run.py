@@ -86,7 +86,7 @@ def train(recipe: Recipe, session: Session) -> Trained:
     with torch.random.fork_rng():  # the caller's random numbers stay as they are
         torch.manual_seed(recipe.seed)
         learner = make_learner(recipe, material, lambda n, of: session.tell(Moment("features", n, of)))
-        run = TrainingRun(recipe, session, material, learner, checkpoints)
+        run = TrainingRun(session, learner, checkpoints)
         if resuming:
             run.at = checkpoints.load(learner, run.optimizer)
         run.go()
@@ -115,11 +115,10 @@ def _finish(run: TrainingRun, config: Config) -> Trained:
 class TrainingRun:
     """One run: its optimiser, its place in the data, its evaluations."""
 
-    def __init__(self, recipe: Recipe, session: Session, material: TrainingData, learner: Learner,
-                 checkpoints: Checkpoints) -> None:  # fmt: skip
+    def __init__(self, session: Session, learner: Learner, checkpoints: Checkpoints) -> None:
         torch = torch_module()
-        self.recipe, self.session, self.material = recipe, session, material
-        self.learner, self.checkpoints, self.at = learner, checkpoints, Progressed()
+        self.session, self.learner, self.checkpoints, self.at = session, learner, checkpoints, Progressed()
+        self.recipe, self.material = recipe, material = learner.recipe, learner.material
         says = learner.config.head is None  # then the model's number is the score itself
         self.mean = 0.0 if says else float(material.train.gold.mean())
         self.spread = 1.0 if says else float(material.train.gold.std())

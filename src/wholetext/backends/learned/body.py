@@ -135,7 +135,7 @@ def trained(model: Any, adapter: Adapter) -> dict[str, Any]:
         return {}
     prefix, ends = PREFIXES[adapter.kind], (".down", ".up") if adapter.kind == "lora" else ("",)
     return {f"{prefix}{name}": parameter for name, parameter in model.named_parameters()
-            if _UNREAD not in name and name.endswith(ends)}  # fmt: skip
+            if _UNREAD not in name and name.endswith(ends)}
 
 
 def merge(model: Any) -> Any:
@@ -165,7 +165,7 @@ def _add_low_rank(model: Any, adapter: Adapter) -> None:
             return self.linear(x) + (x @ self.down.T @ self.up.T) * self.low_rank_scale
 
     linears = {name: layer for name, layer in model.named_modules()
-               if isinstance(layer, torch.nn.Linear) and _UNREAD not in name}  # fmt: skip
+               if isinstance(layer, torch.nn.Linear) and _UNREAD not in name}
     lasts = {name.rpartition(".")[2] for name in linears}
     wanted = adapter.linears or next((each for each in ATTENTION if set(each) <= lasts), ())
     unknown = [each for each in wanted if each not in lasts]

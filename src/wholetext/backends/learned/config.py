@@ -76,7 +76,7 @@ def read_config(folder: Path) -> Config:
     if not path.is_file():
         raise ModelError(f"there is no {FILE}", where=str(folder), next="give the folder that `wholetext train` wrote")
     given = read_json(file_bytes(path, error=ModelError), where=str(path), next="copy or train it again",
-                      error=ModelError)  # fmt: skip
+                      error=ModelError)
     if isinstance(given, dict) and given.get("format", FORMAT) != FORMAT:
         raise ModelError(f"it has the format {given['format']!r}, and this version reads {FORMAT}", where=str(path),
                          next="use the version of wholetext that wrote it")

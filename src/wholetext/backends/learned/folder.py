@@ -176,7 +176,7 @@ def _written(folder: Path) -> dict[str, str] | None:
 
 # of a whole model, beside its weights
 MODEL_FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
-               "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+               "special_tokens_map.json", "added_tokens.json")
 OWN = (FILE, WEIGHTS, CARD, "model.safetensors", *MODEL_FILES)
 MODEL = Kind("folder of a learned metric", re.compile("|".join(map(re.escape, (*OWN, LIST)))), _written, ModelError,
-             ignored=re.compile(r"\..*", re.DOTALL))  # fmt: skip
+             ignored=re.compile(r"\..*", re.DOTALL))

@@ -1,10 +1,10 @@
 """Learned metrics ready to score: configuration, form and head of a folder, shared within the process.
 
-A form says how a pair of texts becomes features; there is one module for each, and a table here names them. It is made
-from an ``Opening`` and turns requests of one hypothesis and at most one reference into an (n, width) array, by
-``run.map`` over its own backends. The head, a small network, does the rest, so a form writes no regression. Forms whose
-base model can be trained have ``module`` and ``learn`` too; where the base stays frozen, training computes
-``features`` once for all examples and only the head learns.
+A form says how a pair of texts becomes features; a table here names them. It is made from an ``Opening`` and turns
+requests of one hypothesis and at most one reference into an (n, width) array, by ``run.map`` over its own backends.
+The head, a small network, does the rest, so a form writes no regression. Forms whose base model can be trained have
+``module`` and ``learn`` too; where the base stays frozen, training computes ``features`` once for all examples and only
+the head learns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wholetext.types import Fit, FloatArray, Request, Runtime
 PREFIX = "head."  # of its tensors in ``weights.safetensors``
 LEAST_SPREAD = 1e-6  # a feature that never changes is centred, not blown up
 FORMS: Mapping[str, str] = {
-    "aligned": "wholetext.backends.learned.aligned:Aligned",
+    "aligned": "wholetext.backends.learned.separate:Aligned",
     "joint": "wholetext.backends.learned.joint:Joint",
     "separate": "wholetext.backends.learned.separate:Separate",
     "t5": "wholetext.backends.learned.t5:T5",

@@ -81,7 +81,7 @@ class Joint:
             return average(states, [[0] for _ in made])
         # the marker after a text counts as its own, so that an empty text has a vector too
         sides = [[range(begin, stop + 1) for begin, stop in (one.spans[i] for one in made)]
-                 for i in range(len(self.reads))]  # fmt: skip
+                 for i in range(len(self.reads))]
         return torch_module().cat([average(states, places) for places in sides], dim=-1)
 
     def _sequence(self, pair: Request) -> Sequenced:
@@ -114,7 +114,7 @@ class Joint:
         ids += markers.closing
         kept = sum(len(text.scored) + text.context for text in fitted)
         fit = Fit(len(ids), len(ids) - kept, sum(text.context for text in texts) - sum(t.context for t in fitted),
-                  sum(len(text.scored) - len(cut.scored) for text, cut in zip(texts, fitted)))  # fmt: skip
+                  sum(len(text.scored) - len(cut.scored) for text, cut in zip(texts, fitted)))
         return Sequenced(tuple(ids), (0,) * first + (1,) * (len(ids) - first), tuple(spans), fit)
 
 

@@ -1,8 +1,15 @@
-"""Form ``separate``: a vector of each text by itself, then products and differences (COMET: Rei et al. 2020, §2.3)."""
+"""Forms that read each text by itself.
+
+``separate``: a vector of each text, then products and differences (COMET: Rei et al. 2020, §2.3). ``aligned``: how well
+each token of one text is found in the other, at several layers. The matching is BERTScore's (Zhang et al. 2020, eq. 1);
+beside its mean stand the worst matches, where errors are, the order in which tokens are found, and what the surface
+shows (``languages/overlap.py``). There the encoder stays as it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +19,15 @@ from wholetext.backends.layout import Layout, together
 from wholetext.backends.learned.body import Body, Opening, Pooling, average, texts_of
 from wholetext.backends.learned.config import fill
 from wholetext.backends.tokenizer import TokenizedText
+from wholetext.errors import ModelError
+from wholetext.languages.overlap import NAMES, likeness
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
+
+PAIRS = 96  # whose token vectors are held at a time
+WORST = 5  # one token in so many makes the tail
+POOR = 0.6  # a token that matches worse is not found
+STEP = 3  # tokens found at most so far to the right of the one before are in order
+PER_LAYER, ONCE = 6, 9
 
 
 class Texts:
@@ -101,3 +116,98 @@ def _compared(sides: Sequence[Any]) -> list[Any]:
     """The hypothesis's vectors, then of each other text: its own, the product, the distance."""
     hyp = sides[0]
     return [hyp, *(part for other in sides[1:] for part in (other, hyp * other, abs(hyp - other)))]
+
+
+# ---------------------------------------------------------------- aligned
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Which layers are compared (negative: from the last one back)."""
+
+    layers: tuple[int, ...] = (0, 3, -1)
+    limit: int = 0  # tokens per sequence; 0: what the model takes
+
+
+class Units(Texts):
+    """Backend: view → (layers, tokens, width) unit vectors of its scored tokens."""
+
+    def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
+        torch = torch_module()
+        layouts = [self.layout(view) for view in batch]
+        states = self.body.states([layout.ids for layout in layouts], None, learning=False)
+        with torch.inference_mode(), memory():
+            stacked = torch.stack(states, dim=1)  # (batch, layers, tokens, width)
+            unit = torch.nn.functional.normalize(stacked, dim=-1).cpu().numpy()
+        return [row[:, layout.start : layout.stop].copy() for row, layout in zip(unit, layouts)]
+
+
+class Aligned(TextForm):
+    """Per layer the mean, the worst fifth and the worst match of tokens, both ways; order; length; the surface."""
+
+    Settings = Layers
+    reads = ("hyp", "ref")
+
+    def __init__(self, opening: Opening) -> None:
+        settings = fill(Layers, opening.config.settings, opening.base.name, "settings.")
+        if set(opening.config.reads) != set(self.reads):
+            raise ModelError(f"the form aligned reads hyp and ref, not {', '.join(opening.config.reads)}",
+                             where=opening.base.name, next="choose the form joint or separate to read the source")
+        pooling = Pooling(layers=settings.layers, limit=settings.limit)
+        self.body = Body(opening, pooling)
+        self.texts = self.units = Units(self.body, pooling, "aligned")
+        self.id = f"{self.texts.id}/1"
+        self.width = len(self.body.layers) * PER_LAYER + ONCE + len(NAMES)
+
+    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
+        """(n, width). Pairs with one reference are taken together, so that it is encoded once."""
+        sides = [tuple(texts_of(pair, self.reads).values()) for pair in pairs]
+        order = sorted(range(len(pairs)), key=lambda i: (sides[i][1].parts, sides[i][1].focus))
+        deep = np.zeros((len(pairs), self.width - len(NAMES)))
+        for at in range(0, len(order), PAIRS):
+            chosen = order[at : at + PAIRS]
+            views = list(dict.fromkeys(view for i in chosen for view in sides[i]))
+            vectors = dict(zip(views, run.map(self.units, views)))
+            for i in chosen:
+                hyp, ref = sides[i]
+                deep[i] = _matched(vectors[hyp], vectors[ref], hyp.text, ref.text)
+        surface = likeness([hyp.text for hyp, _ in sides], [ref.text for _, ref in sides])
+        return np.concatenate([deep, surface], axis=1)
+
+    def untrained(self, features: FloatArray) -> FloatArray:
+        """(n,) BERTScore's F of the middle layer, from (n, width) features."""
+        layers = len(self.body.layers)
+        precision, recall = features[:, layers // 2], features[:, 3 * layers + layers // 2]
+        return np.asarray(2 * precision * recall / np.maximum(precision + recall, 1e-9))
+
+
+def _matched(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> FloatArray:
+    """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors; no tokens match nothing."""
+    layers, size, ref_size = len(hyp), hyp.shape[1], ref.shape[1]
+    ratio = float(np.log((size + 1) / (ref_size + 1)))
+    # how finely words fall apart: broken words do
+    pieces = [many / max(1, len(text.split())) for many, text in ((size, hyp_text), (ref_size, ref_text))]
+    lengths = [min(3.0, max(-3.0, ratio)), float(np.log1p(ref_size)), *(min(5.0, each) for each in pieces)]
+    if not size or not ref_size:
+        return np.array([0.0] * (layers * PER_LAYER) + [0.0, 0.0, 1.0, 1.0, 0.0] + lengths)
+    similar = hyp @ ref.transpose(0, 2, 1)  # (layers, hyp tokens, ref tokens)
+    found, covered = similar.max(axis=2), similar.max(axis=1)  # (layers, tokens of one side)
+    parts = [stat for side in (found, covered) for stat in (side.mean(axis=1), _tail(side), side.min(axis=1))]
+    middle = layers // 2
+    order = [_in_order(similar[middle].argmax(axis=axis)) for axis in (1, 0)]
+    poor = [float((side[middle] < POOR).mean()) for side in (found, covered)]
+    mean = [side[-1].mean(axis=0) for side in (hyp, ref)]
+    cosine = float(mean[0] @ mean[1] / max(1e-12, float(np.linalg.norm(mean[0]) * np.linalg.norm(mean[1]))))
+    return np.array([*np.concatenate(parts), *order, *poor, cosine, *lengths], dtype=np.float64)
+
+
+def _tail(matches: FloatArray) -> FloatArray:
+    """(layers,) mean of the worst matches of (layers, tokens)."""
+    worst = max(1, matches.shape[1] // WORST)
+    return np.asarray(np.sort(matches, axis=1)[:, :worst].mean(axis=1))
+
+
+def _in_order(places: FloatArray) -> float:
+    """Share of neighbouring tokens whose counterparts follow each other."""
+    steps = np.diff(places)
+    return float(((steps >= 0) & (steps <= STEP)).mean()) if len(steps) else 1.0

@@ -96,5 +96,5 @@ class T5:
         for name, tensor in model.state_dict().items():
             first.setdefault(tensor.data_ptr(), name)
         state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()
-                 if first[tensor.data_ptr()] == name}  # fmt: skip
+                 if first[tensor.data_ptr()] == name}
         save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})

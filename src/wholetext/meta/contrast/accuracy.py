@@ -19,7 +19,7 @@ from wholetext.errors import MetricError, RunError
 from wholetext.files.output_folder import changing, check, shared_kind
 from wholetext.files.storage import write_file
 from wholetext.meta.contrast.decisions import BoolArray, Decisions, decide, given_scores
-from wholetext.meta.contrast.items import ContrastSet, Item
+from wholetext.meta.contrast.items import ContrastSet
 from wholetext.scoring.evaluate import Options
 from wholetext.version import __version__
 
@@ -66,11 +66,14 @@ def overall(decisions: Decisions) -> ContrastAccuracy:
 def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
     """Kind of grouping → accuracy of each group: intra/inter, type, distance, category, and whole blocks."""
     items = decisions.set.items
-    far = ["unknown" if item.distance is None else ">3" if item.distance > 3 else str(item.distance) for item in items]
+    distances = ["unknown" if item.distance is None else str(item.distance) for item in items]
+    inside = [one if one == "unknown" else "intra" if one == "0" else "inter" for one in distances]
+    if split == "flag":
+        inside = [{True: "intra", False: "inter", None: "unknown"}[item.intra] for item in items]
     kinds = {
-        "sentence": [_inside(item, split) for item in items],
+        "sentence": inside,
         "type": [item.type for item in items],
-        "distance": far,
+        "distance": [">3" if (item.distance or 0) > 3 else one for item, one in zip(items, distances)],
         "category": [item.category for item in items],
     }
     found = {}
@@ -96,17 +99,9 @@ def compare(first: Decisions, second: Decisions) -> ContrastComparison:
     return ContrastComparison(first.metric, second.metric, only_first, only_second, p)
 
 
-def _inside(item: Item, split: Split) -> str:
-    if split == "flag":
-        return {True: "intra", False: "inter", None: "unknown"}[item.intra]
-    return "unknown" if item.distance is None else "intra" if item.distance == 0 else "inter"
-
-
 def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> ContrastAccuracy:
-    correct, ties, undefined = (
-        int(which[chosen].sum()) for which in (decisions.correct, decisions.tied, decisions.undefined)
-    )
-    total = int(chosen.sum())
+    margin, total = decisions.margin[chosen], int(chosen.sum())
+    correct, ties, undefined = (int(which.sum()) for which in (margin > 0, margin == 0, np.isnan(margin)))
     low, high = wilson(correct, total)
     chance = float(decisions.chance[chosen].mean()) if total else float("nan")
     return ContrastAccuracy(name, total, correct, ties, undefined, low, high, chance)
@@ -138,27 +133,6 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
 # ---------------------------------------------------------------- contrast.json
 
 
-def as_json(
-    found: Sequence[Decisions], tests: Sequence[ContrastComparison], split: Split = "distance"
-) -> dict[str, Any]:
-    """Plain values: numbers are numbers, undefined ones null."""
-    items = found[0].set
-    return {
-        "kind": "contrast", "format": FORMAT, "wholetext": __version__,
-        "set": items.name, "langs": list(items.langs), "items": [item.id for item in items.items],
-        "metrics": [
-            {
-                "metric": one.metric, "all": _row(overall(one)),
-                "groups": {kind: [_row(part) for part in parts] for kind, parts in groups(one, split).items()},
-                "margins": [_number(margin) for margin in one.margin.tolist()],
-            }
-            for one in found
-        ],
-        "mcnemar": [asdict(test) for test in tests],
-        "notes": [*items.warnings, *(note for one in found for note in one.warnings)],
-    }
-
-
 def write(folder: Path, content: dict[str, Any]) -> Path:
     """Write ``contrast.json`` into a folder."""
     with changing(folder, CONTRAST) as staged:
@@ -177,15 +151,6 @@ def _of_0_1_0(folder: Path) -> dict[str, str]:
 CONTRAST = shared_kind("folder of contrastive results", RunError, _of_0_1_0)
 
 
-def _row(one: ContrastAccuracy) -> dict[str, Any]:
-    return {key: _number(value) if isinstance(value, float) else value
-            for key, value in {**asdict(one), "accuracy": one.accuracy}.items()}
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 @dataclass(frozen=True, eq=False)
 class ContrastResults:
     """What each metric decided, and McNemar's test of every two of them; ``split`` says what intra-sentential is."""
@@ -195,7 +160,32 @@ class ContrastResults:
     split: Split = "distance"
 
     def as_json(self) -> dict[str, Any]:
-        return as_json(self.decisions, self.tests, self.split)
+        """Plain values: numbers are numbers, undefined ones null."""
+        items = self.decisions[0].set
+        metrics = []
+        for one in self.decisions:
+            by_kind = groups(one, self.split)
+            metrics.append({
+                "metric": one.metric,
+                "all": _row(overall(one)),
+                "groups": {kind: [_row(part) for part in parts] for kind, parts in by_kind.items()},
+                "margins": [_number(margin) for margin in one.margin.tolist()],
+            })
+        return {
+            "kind": "contrast", "format": FORMAT, "wholetext": __version__,
+            "set": items.name, "langs": list(items.langs), "items": [item.id for item in items.items],
+            "metrics": metrics,
+            "mcnemar": [asdict(test) for test in self.tests],
+            "notes": [*items.warnings, *(note for one in self.decisions for note in one.warnings)],
+        }
+
+
+def _row(one: ContrastAccuracy) -> dict[str, Any]:
+    return {key: _number(value) for key, value in {**asdict(one), "accuracy": one.accuracy}.items()}
+
+
+def _number(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def contrast(

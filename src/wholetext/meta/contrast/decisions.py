@@ -47,14 +47,6 @@ class Decisions:
         return np.asarray(self.margin > 0)
 
     @property
-    def tied(self) -> BoolArray:
-        return np.asarray(self.margin == 0)
-
-    @property
-    def undefined(self) -> BoolArray:
-        return np.isnan(self.margin)
-
-    @property
     def chance(self) -> FloatArray:
         """(items,) the chance that the correct candidate comes first by luck."""
         return np.array([1 / len(item.candidates) for item in self.set.items])
@@ -79,7 +71,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
     notes = [*merged({one.spec: {"": row_notes(found, "candidates")}}), *(cache.notes if cache else ()),
-             *damage_notes()]  # fmt: skip
+             *damage_notes()]
     return Decisions(one.spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 
@@ -124,7 +116,7 @@ def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool
     sizes = [len(item.candidates) for item in items.items]
     with opened(path) as file:
         values = [number(line, finite=False, where=f"{path}:{place}", next=_LINES)
-                  for place, line in enumerate(file.lines(), 1)]  # fmt: skip
+                  for place, line in enumerate(file.lines(), 1)]
     if len(values) != sum(sizes):
         raise InputError(f"{len(values)} scores for {sum(sizes)} candidates", where=str(path), next=_LINES)
     signed = np.array(values) * (1.0 if higher_is_better else -1.0)

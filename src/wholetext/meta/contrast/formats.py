@@ -46,7 +46,7 @@ def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
         wrong = f"a list of objects with {listed}" if keys else 'blocks numbered "1", "2" …'
         raise InputError(f"expected {wrong}", where=str(path))
     parts = [(f"item {at}", str(at), one) for at, one in enumerate(data)] if keys else [
-        (f"block {block}", block, data[block]) for block in sorted(data, key=int)]  # fmt: skip
+        (f"block {block}", block, data[block]) for block in sorted(data, key=int)]
     try:
         return made({at: Fields(one, f"{path}, {place}") for place, at, one in parts}, path, wanted)
     except InputError as fault:
@@ -153,7 +153,7 @@ def _voita(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
             id=f"{path.stem}-{at}", src=current, src_context=tuple(source), type=path.stem,
             candidates=tuple(Candidate(last, tuple(before)) for *before, last in split),
             distance=fields.number("ctx_dist"),
-        ))  # fmt: skip
+        ))
     return ContrastSet(path.stem, wanted.langs or ("en", "ru"), tuple(items))
 
 

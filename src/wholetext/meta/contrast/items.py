@@ -79,18 +79,14 @@ class Fields:
             raise InputError(f"expected a JSON object, found {type(self.value).__name__}", where=self.where)
 
     def text(self, key: str, otherwise: str | None = None) -> str:
-        found = self.value.get(key)
-        if found is None and otherwise is not None:
-            return otherwise
+        found = otherwise if self.value.get(key) is None else self.value[key]
         if not isinstance(found, str):
             raise self.fault(key, "a string")
         return found
 
     def texts(self, key: str, otherwise: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        found = self.value.get(key)
-        if found is None and otherwise is not None:
-            return otherwise
-        if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
+        found = otherwise if self.value.get(key) is None else self.value[key]
+        if not isinstance(found, (list, tuple)) or not all(isinstance(part, str) for part in found):
             raise self.fault(key, "a list of strings")
         return tuple(found)
 

@@ -121,7 +121,7 @@ def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -
             candidates=(Candidate(fields.text("ref segment"), before.target), *wrong),
             category=":".join(filter(None, pronouns)), distance=fields.number("ante distance"),
             intra=fields.flag("intrasegmental"),
-        ))  # fmt: skip
+        ))
     notes = [f"{differing} items have another source sentence than their document's line"] if differing else []
     if wanted.documents is None:
         notes.insert(0, _ALONE)
@@ -162,7 +162,7 @@ def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
                 candidates=tuple(Candidate(text, before.target) for text in (right, *wrong)),
                 type=fields.text("rule"), distance=fields.number("ante distance"), intra=fields.flag("intrasegmental"),
                 category=f"{case[0]}:{expected.lower()}" if is_pronoun else case[0],  # verbs are too many
-            ))  # fmt: skip
+            ))
     notes = [] if len(items) == len(rows) else [f"{len(rows) - len(items)} items left out: nothing to replace"]
     notes += [] if wanted.documents else [_ALONE]
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))

@@ -1,4 +1,4 @@
-"""Ratings: who gave which score to which segment of which system, read from tables by rater; means and z-scores.
+"""Ratings: who gave which score to which segment of which system; tables by rater, means, z-scores, agreement.
 
 Tables of EvalSets differ between MQM, ESA and direct assessment: the score is called ``score``, ``sev_score`` (rebuilt
 from severities), ``esa``, ``mqm`` or ``raw``; a side-by-side table has two systems and two scores per line.
@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import integer, number
 from wholetext.io.text import FilePath, at, opened, shown
+from wholetext.meta.agreement.correlation import both_known, count_pairs, pearson_rows
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Segment = tuple[str, int]  # document, position in it from 0
 Rated = tuple[str, Segment, str, float]  # system, segment, rater, score
+Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 
 SCORES = ("score", "sev_score", "overall", "overall_score", "esa", "esa_score", "mqm", "mqm_score", "raw", "z")
 _SYSTEM = ("system", "sys", "system_id")
@@ -159,7 +163,7 @@ def _sides(header: Sequence[str], scores: Sequence[str], where: str) -> list[tup
     segment = _places(header, _SEGMENT)
     for ends in (("",), *_SIDES):
         sides = [tuple(_places(header, [f"{name}{end}" for name in names]) for names in (_SYSTEM, scores))
-                 for end in ends]  # fmt: skip
+                 for end in ends]
         if segment and all(system and columns for system, columns in sides):
             return [(system[0], columns) for system, columns in sides]
     wanted = "seg" if not segment else "score" if _places(header, _SYSTEM) else "system"
@@ -183,3 +187,82 @@ def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[
     raw, z = (replace(one, system=one.system[kept], item=one.item[kept], rater=one.rater[kept], score=one.score[kept])
               for one in (every, every.standardised()))
     return raw, z
+
+
+# ---------------------------------------------------------------- do raters agree with one another?
+
+
+def cohen_kappa(one: FloatArray, two: FloatArray) -> float:
+    """Cohen's kappa (1960) of two raters over the items both rated; NaN where it is undefined."""
+    known = both_known(one, two)
+    if not known.any():
+        return float("nan")
+    labels = np.unique(np.concatenate([one[known], two[known]]))[:, None]
+    first, second = one[known] == labels, two[known] == labels  # (labels, items)
+    expected = 1 - float(first.mean(axis=1) @ second.mean(axis=1))
+    return 1 - float((one[known] != two[known]).mean()) / expected if expected > 0 else float("nan")
+
+
+def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> float:
+    """Krippendorff's alpha (2011, "Computing Krippendorff's Alpha-Reliability") of (raters, items), NaN = not rated."""
+    values = values[:, (~np.isnan(values)).sum(axis=0) >= 2].T  # items of one rater say nothing
+    item = np.nonzero(~np.isnan(values))[0]  # (ratings,) in ascending order
+    size = np.bincount(item)[item]
+    labels, codes, margin = np.unique(values[~np.isnan(values)], return_inverse=True, return_counts=True)
+    if scale == "ordinal":  # how many ratings lie between, half of the ends
+        labels = np.cumsum(margin) - margin / 2
+    score = labels[codes]
+    observed = expected = 0.0
+    for lag in range(1, int(size.max(initial=0))):  # each pair of ratings of an item, twice
+        same = item[lag:] == item[:-lag]
+        gaps = _distance(score[lag:][same], score[:-lag][same], scale)
+        observed += 2 * float((gaps / (size[lag:][same] - 1)).sum())
+    for label, count in zip(labels, margin):
+        expected += float(count * (margin @ _distance(label, labels, scale)))
+    return 1 - observed * (len(score) - 1) / expected if expected > 0 else float("nan")
+
+
+def _distance(one: FloatArray, two: FloatArray, scale: Measurement) -> FloatArray:
+    gap = one - two
+    if scale == "nominal":
+        return np.asarray(gap != 0, dtype=np.float64)
+    if scale == "ratio":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(one + two != 0, (gap / (one + two)) ** 2, 0.0)
+    return np.asarray(gap**2)
+
+
+@dataclass(frozen=True)
+class RaterPair:
+    """Two raters on what both rated; pairs are pairs of outputs of the same segment."""
+
+    one: str
+    two: str
+    items: int
+    pearson: float
+    kappa: float
+    pairs: int
+    pair_agreement: float  # share of pairs ordered alike, ties included
+
+
+def rater_pairs(ratings: Ratings) -> list[RaterPair]:
+    """Every two raters with at least two items in common."""
+    table = ratings.by_rater()  # (raters, systems, segments)
+    found = []
+    for i, j in combinations(range(len(ratings.raters)), 2):
+        one, two = table[i], table[j]
+        items = int(both_known(one, two).sum())
+        if items < 2:
+            continue
+        counts = count_pairs(np.ascontiguousarray(one.T), np.ascontiguousarray(two.T))
+        right, total = int((counts.concordant + counts.ties_both).sum()), int(counts.total.sum())
+        found.append(RaterPair(
+            ratings.raters[i], ratings.raters[j], items, float(pearson_rows(one.ravel(), two.ravel())),
+            cohen_kappa(one.ravel(), two.ravel()), total, right / total if total else float("nan")))
+    return found
+
+
+def reliability(ratings: Ratings, scale: Measurement = "interval") -> float:
+    """Krippendorff's alpha over all systems' segments."""
+    table = ratings.by_rater()
+    return krippendorff_alpha(table.reshape(len(table), table[0].size), scale) if len(table) else float("nan")
