@@ -1,4 +1,4 @@
-"""The model card that is written beside the weights: what was trained on what, how, and how well it agrees."""
+"""The model card beside the weights: what was trained on what, and how well it agrees."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
         f"# A learned metric ({recipe.form}, {recipe.adapter.kind}) on {base.name}", "",
         f"Reads {', '.join(config.reads)}. A score is {output.meaning}{clamp}; {better} is better.", "",
         "    wholetext score … -m 'paragraph(size=5):learned@FOLDER'", "",
-        "## Data", "", *_table(_described("training", material.train) + _described("validation", material.held)), "",
+        "## Data", "",
+        *_table(_described("training", material.train) + _described("validation", material.held)), "",
         f"Sampling: {recipe.sampling}. Training and validation share no document.", "",
         "## Agreement on the validation examples", "",
         f"Chosen after {at.best} of {at.step} steps by {said}; training ended by {at.stopped}.", "",

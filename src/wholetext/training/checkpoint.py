@@ -64,7 +64,7 @@ class Checkpoints:
                          next="give another --out, or --fresh to start from scratch")
 
     def begin(self, recipe: Recipe, data: str) -> bool:
-        """Register a run on this data in the folder; returns whether there is a checkpoint to resume from."""
+        """Register a run on this data; returns whether there is a checkpoint to resume from."""
         there = self._there()
         if there:
             if there.get("data") != data:
@@ -120,7 +120,7 @@ class Checkpoints:
         return progressed
 
     def keep_best(self, step: int, tensors: dict[str, Array]) -> None:
-        """The tensors of an evaluation that may become the metric; older ones go when the next state is saved."""
+        """Save the tensors of the best evaluation so far."""
         with replacing(self.folder / f"best-{step}.safetensors") as beside:
             write_weights(beside, tensors)
 

@@ -1,4 +1,4 @@
-"""Examples: paragraphs of EvalSets with the human scores they got; drawing them for training, judging predictions."""
+"""Examples: paragraphs of EvalSets with human scores; drawing them, judging predictions."""
 
 from __future__ import annotations
 
@@ -82,16 +82,21 @@ class Examples:
 
 def read_examples(recipe: Recipe, root: Path | None = None) -> tuple[Examples, Examples]:
     """Training and validation examples; ``root`` is where EvalSets are looked up by name."""
-    every = _joined([_part(recipe, data, lp, root) for data in recipe.data for lp in (data.langs or ("",))])
+
+    def read(sets: Sequence[Data]) -> Examples:
+        return _joined([_part(recipe, data, lp, root) for data in sets for lp in (data.langs or ("",))])
+
+    every = read(recipe.data)
     if recipe.validation:
-        held = _joined([_part(recipe, data, lp, root) for data in recipe.validation for lp in (data.langs or ("",))])
+        held = read(recipe.validation)
         kept_back = {place.doc for place in held.places}
     else:
         kept_back = held_back({place.doc for place in every.places}, recipe.share, recipe.split_seed)
         held = every.take([i for i, place in enumerate(every.places) if place.doc in kept_back])
     # a document is never on both sides, in whichever set or language pair it comes
     train = every.take([i for i, place in enumerate(every.places) if place.doc not in kept_back])
-    train, held = _limited(train, recipe.most, recipe), _limited(held, recipe.validation_most, recipe, by_part=True)
+    train = _limited(train, recipe.most, recipe)
+    held = _limited(held, recipe.validation_most, recipe, by_part=True)
     for name, found in (("training", train), ("validation", held)):
         if not len(found):
             raise InputError(f"there are no {name} examples", next="use more documents, or another share")
@@ -127,7 +132,8 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     folder = find_evalset(data.evalset, root)
     lp = evalset.language_pair(folder, langs or None)
     where = f"{folder} {lp}"
-    human = data.human or standard_gold(list(dict.fromkeys(name for name, _ in human_names(folder, lp)))) or ""
+    names = list(dict.fromkeys(name for name, _ in human_names(folder, lp)))
+    human = data.human or standard_gold(names) or ""
     source = find_ratings(folder, lp, human)
     loaded = evalset.read(folder, lp)
     there = loaded.corpus.references
@@ -139,7 +145,8 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     if "ref" in recipe.reads and not refs:
         raise InputError("there is no reference", where=where, next="train on reads = [\"hyp\", \"src\"]")
     total = source.total if data.total == "auto" else data.total
-    left_out = {doc.id for other in data.without for doc in evalset.read(find_evalset(other, root), lp).corpus.docs}
+    others = [evalset.read(find_evalset(other, root), lp).corpus for other in data.without]
+    left_out = {doc.id for other in others for doc in other.docs}
     kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
     first = set(kept[data.skip : data.skip + data.documents if data.documents else None])
     scores: dict[Judged, list[float]] = {}
@@ -151,7 +158,8 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
         lengths = ", ".join(map(str, data.k or recipe.k))
         raise InputError(f"no paragraph of {lengths} segments has human scores {human!r}", where=where,
                          next="check the name of the scores, or use smaller k")
-    return _paired(recipe, f"{folder.name} {lp} {human}", loaded, scores, refs if "ref" in recipe.reads else ("",))
+    refs = refs if "ref" in recipe.reads else ("",)
+    return _paired(recipe, f"{folder.name} {lp} {human}", loaded, scores, refs)
 
 
 def _paired(
@@ -186,12 +194,13 @@ def _paired(
 
 
 def _joined(parts: Sequence[Examples]) -> Examples:
-    return Examples(tuple(pair for part in parts for pair in part.pairs), np.concatenate([p.gold for p in parts]),
-                    tuple(place for part in parts for place in part.places))
+    pairs = tuple(pair for part in parts for pair in part.pairs)
+    places = tuple(place for part in parts for place in part.places)
+    return Examples(pairs, np.concatenate([part.gold for part in parts]), places)
 
 
 def _limited(found: Examples, most: int, recipe: Recipe, by_part: bool = False) -> Examples:
-    """At most so many examples of each length (items of each part and length, for validation), chosen at random."""
+    """At most so many examples of each length (for validation, items of each part and length)."""
     if not most or not len(found):
         return found
     rng = np.random.default_rng([recipe.split_seed, 1 + by_part])
@@ -252,7 +261,7 @@ class Verdict:
     """Agreement on validation examples (Deutsch et al. 2023, §4), which a checkpoint is chosen by."""
 
     loss: float  # squared error, in units of the training scores' variance
-    acc_eq: float  # of outputs of the same item, ties calibrated; mean over parts; NaN where none can be compared
+    acc_eq: float  # ties calibrated; mean over parts; NaN where no outputs can be compared
     pearson: float  # mean over parts
     parts: tuple[tuple[str, int, float, float], ...]  # name, pairs compared, acc_eq, Pearson's r
 
@@ -263,7 +272,7 @@ class Verdict:
 
 
 def judge(held: Examples, predicted: FloatArray, spread: float) -> Verdict:
-    """Agreement of (n,) predictions, in units of the human scores; several references of an output are averaged."""
+    """Agreement of (n,) predictions; several references of an output are averaged."""
     loss = float(np.mean((predicted - held.gold) ** 2)) / spread**2
     item = held.item
     of_part = np.array([place.part for place in held.places])

@@ -74,8 +74,8 @@ def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
 class Learner:
     """A model in training.
 
-    Of a frozen base model the features are computed once, and only the head learns. Else the base model learns (fully
-    or through an adapter), together with the head if there is one.
+    Of a frozen base model the features are computed once, and only the head learns. Else the base
+    model learns, fully or through an adapter, together with the head if there is one.
     """
 
     def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Any, tell: Tell) -> None:
@@ -114,7 +114,7 @@ class Learner:
         return features[:, 0] if self.head is None else self.head(features)
 
     def validate(self, first: int | None = None) -> FloatArray:
-        """(n,) predictions for the (first) validation examples, as the finished metric makes them before scaling."""
+        """(n,) predictions for the (first) validation examples, before scaling."""
         pairs = self.material.held.pairs[:first]
         return self._predictions(self.held[:first]) if self.frozen else self.score(pairs)
 
@@ -165,7 +165,7 @@ class Learner:
 
 
 def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engine, tell: Tell) -> NDArray[np.float32]:
-    """(n, width), computed once by a base model that does not change; the folder's store keeps them by content."""
+    """(n, width) features of a frozen base model; a store in the folder keeps them by content."""
     store = Cache(folder / FEATURES)
     distinct = list(dict.fromkeys(pairs))
     keys = {pair: content_key(form.id, engine.dtype, request_key("", pair).hex()) for pair in distinct}
@@ -188,7 +188,7 @@ def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engi
 
 
 def scale_ends(learner: Learner) -> tuple[float, float]:
-    """Mean predictions for outputs that are texts of other documents, and for outputs equal to the reference."""
+    """Mean predictions for texts of other documents, and for the references themselves."""
     held = learner.material.held
     seen: dict[Excerpt, str] = {}  # reference → its document
     for pair, place in zip(held.pairs, held.places):

@@ -14,7 +14,8 @@ from wholetext.files.parsing import file_bytes, read_toml
 from wholetext.meta.paragraphs import Raters
 from wholetext.views import Joiner
 
-Sampling = Literal["sentence", "uniform", "stratified"]  # SENT-BASE, PARA-UNIF, PARA-STRAT (Deutsch et al. 2023, §4)
+# SENT-BASE, PARA-UNIF, PARA-STRAT (Deutsch et al. 2023, §4)
+Sampling = Literal["sentence", "uniform", "stratified"]
 Fill = Literal["least", "most"]
 # learning rate of the base model by adapter, where the recipe gives none
 RATES: Mapping[str, float] = {"frozen": 0.0, "lora": 5e-4, "full": 3e-5}
@@ -68,8 +69,8 @@ class Recipe:
     head_rate: float = 1e-3
     decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
     warmup: float = 0.1  # share of the steps in which the learning rate rises; it then decays to 0
-    within: float = 0.0  # weight of errors within an item against those of items' means; 0: plain squared error
-    anchor: float = 0.0  # spreads of the form's untrained score that are added to the human scores, which are noisy
+    within: float = 0.0  # weight of errors within an item against those of its mean
+    anchor: float = 0.0  # spreads of the form's untrained score, added to the human scores
     rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1; the rest is the squared error
     evaluate: int = 0  # steps between evaluations; 0: after each epoch
     patience: int = 3  # early stopping: evaluations without improvement; 0: off
@@ -78,7 +79,7 @@ class Recipe:
     meaning: str = ""  # what a score means; "": the human score it predicts
     zero: float | None = None  # human scores that become 0 and 100, where the scale is to be that
     hundred: float | None = None
-    ends: bool = False  # or: 0 is what the text of another document gets, 100 what the reference itself gets
+    ends: bool = False  # or: 0 for the text of another document, 100 for the reference itself
 
     def __post_init__(self) -> None:
         checks = (
@@ -113,7 +114,7 @@ class Recipe:
 
 
 def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
-    """The recipe of a TOML file with some settings replaced (``adapter.rank`` is the rank of the adapter)."""
+    """The recipe of a TOML file with some settings (such as ``adapter.rank``) replaced."""
     where = str(path or "recipe")
     given: dict[str, Any] = {} if path is None else read_toml(file_bytes(path), where=where)
     for key, value in overrides.items():

@@ -104,7 +104,8 @@ def _finish(run: TrainingRun, config: Config) -> Trained:
     if writes is not None:
         config, tensors = replace(config, base="", content=""), {}
     write_folder(out, config, text, tensors, writes)
-    off = float(np.abs(open_learned(engine, str(out), "").scores(held.pairs[:CHECKED], engine) - wanted).max())
+    found = open_learned(engine, str(out), "").scores(held.pairs[:CHECKED], engine)
+    off = float(np.abs(found - wanted).max())
     if off > NEAR * max(1.0, abs(config.output.scale)):
         raise ModelError(f"the written metric differs from the trained model by up to {off:.2g}", where=str(out),
                          next="the base model may have changed while training ran; train again")
@@ -196,13 +197,16 @@ class TrainingRun:
         at.step, at.batch, at.pairs = at.step + 1, at.batch + 1, at.pairs + len(chosen)
         at.loss, at.losses = at.loss + value, at.losses + 1
         since = max(1e-9, time.monotonic() - self.began[0])  # of this process: an earlier one may have been slower
-        pace, left = (at.pairs - self.began[1]) / since, since / (at.step - self.began[2]) * (self.total - at.step)
+        pace = (at.pairs - self.began[1]) / since
+        left = since / (at.step - self.began[2]) * (self.total - at.step)
         self.session.tell(Moment("training", at.step, self.total, pace, left, at.loss / at.losses))
 
     def rate(self, step: int) -> float:
         """The factor of the learning rate: linear warm-up, then decay to 0."""
         rising = self.recipe.warmup * self.total
-        return min(1.0, (step + 1) / rising) if step < rising else (self.total - step) / max(1.0, self.total - rising)
+        if step < rising:
+            return min(1.0, (step + 1) / rising)
+        return (self.total - step) / max(1.0, self.total - rising)
 
     def loss(self, predicted: Any, chosen: IntArray) -> Any:
         """Squared error, and the logistic loss of pairs within an item (RankNet: Burges et al. 2005, eq. 3)."""
@@ -221,7 +225,7 @@ class TrainingRun:
         return (1 - self.recipe.rank) * squared + self.recipe.rank * pairs.mean()
 
     def squared(self, error: Any, item: IntArray) -> Any:
-        """Squared error; with ``within``, that of items' means and that of what differs from them, weighed."""
+        """Squared error; with ``within``, that of items' means and the weighted rest."""
         torch = torch_module()
         if not self.recipe.within:
             return (error**2).mean()
@@ -246,7 +250,8 @@ class TrainingRun:
 
     def scale(self) -> Scale:
         """From predictions to human scores, and to 0 … 100 where the recipe asks for that."""
-        recipe, names = self.recipe, sorted({place.part.split(" ")[-1] for place in self.material.train.places})
+        recipe = self.recipe
+        names = sorted({place.part.split(" ")[-1] for place in self.material.train.places})
         meaning = recipe.meaning or f"the human score ({', '.join(names)}) that people are expected to give"
         better = recipe.target == "score"
         if recipe.ends:

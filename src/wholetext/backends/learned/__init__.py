@@ -1,1 +1,1 @@
-"""Metrics that ``wholetext train`` makes: a folder with a plain configuration and the tensors that were trained."""
+"""Metrics that ``wholetext train`` makes: folders of a configuration and trained tensors."""

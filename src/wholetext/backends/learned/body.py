@@ -1,7 +1,7 @@
-"""The base model of a learned metric: shared with other metrics where it is frozen, else with its own weights.
+"""The base model of a learned metric: shared where it is frozen, else with its own weights.
 
-Training may change all of it, low-rank additions to some layers, or nothing. LoRA: Hu et al. 2022, "LoRA: Low-Rank
-Adaptation of Large Language Models", eq. 3: W x + (alpha / rank) · B A x.
+Training may change all of it, low-rank additions to some layers, or nothing.
+LoRA: Hu et al. 2022, eq. 3: W x + (alpha / rank) · B A x.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from wholetext.backends.tokenizer import Tokenizer
 from wholetext.errors import MetricError, ModelError, did_you_mean
 from wholetext.types import Excerpt, Request, Runtime
 
-PREFIXES: Mapping[str, str] = {"lora": "adapter.", "full": "encoder."}  # of trained tensors in weights.safetensors
+# of trained tensors in weights.safetensors
+PREFIXES: Mapping[str, str] = {"lora": "adapter.", "full": "encoder."}
 # queries and values of attention, as families of models call them
 ATTENTION = (("query", "value"), ("q", "v"), ("q_lin", "v_lin"), ("q_proj", "v_proj"), ("Wqkv",))
 _UNREAD = "pooler."  # a layer for other tasks, which no form reads
@@ -40,7 +41,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class Pooling:
-    """Which layers are read (negative: from the last one back), and how the vectors of a text become one."""
+    """Which layers are read (negative: from the last), and how vectors of a text become one."""
 
     layers: tuple[int, ...] = (-1,)
     pool: Literal["mean", "cls"] = "mean"
@@ -98,7 +99,8 @@ def average(states: Sequence[Any], positions: Sequence[Sequence[int]]) -> Any:
 def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, Excerpt]:
     """The texts a metric reads, in its order, the hypothesis first."""
     there = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
-    found = {side: view for side in ("hyp", *(r for r in reads if r != "hyp")) if (view := there[side]) is not None}
+    order = dict.fromkeys(("hyp", *reads))
+    found = {side: view for side in order if (view := there[side]) is not None}
     if len(found) < len(reads):
         missing = next(side for side in reads if side not in found)
         raise MetricError(f"this metric reads the {missing}, and there is none", next="give it, or use another metric")

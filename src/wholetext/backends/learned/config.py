@@ -1,4 +1,4 @@
-"""``wholetext.json``: what a learned metric is, in plain words: form, base model by content, scale. It runs nothing.
+"""``wholetext.json``: what a learned metric is: form, base model by content, scale.
 
 Plain data (JSON, TOML) become frozen dataclasses: every key and every type is checked, a wrong one named.
 """
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Adapter:
-    """How much of the base model was trained: nothing, low-rank additions (Hu et al. 2022), or all of it."""
+    """How much of the base model is trained: nothing, low-rank additions, or all of it."""
 
     kind: Literal["frozen", "lora", "full"] = "frozen"
     rank: int = 8
@@ -43,7 +43,7 @@ class HeadShape:
 
 @dataclass(frozen=True)
 class Scale:
-    """What the numbers mean: ``shift + scale · prediction``, kept within ``low`` … ``high`` where those are given."""
+    """What the numbers mean: ``shift + scale · prediction``, within ``low`` … ``high``."""
 
     meaning: str = ""
     shift: float = 0.0

@@ -1,4 +1,4 @@
-"""Folders of learned metrics: the trained tensors, the base model they belong to, and writing a folder all at once.
+"""Folders of learned metrics: trained tensors, their base model, writing all at once.
 
 Tensors in ``weights.safetensors`` are expected by name and shape; whatever else is there is refused.
 """
@@ -102,9 +102,7 @@ def safetensors_faults() -> Iterator[None]:
 
 
 def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
-    """The base model: the one asked for, a folder of its name beside the metric's, or by its name; its content must be
-    what the metric was trained on.
-    """
+    """The base model: as asked for, beside the metric's folder, or by name; its content must match."""
     if not config.base:
         if wanted:
             raise ModelError("it contains the whole model, so base= has no effect", where=str(folder),
@@ -132,7 +130,7 @@ def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
 def write_folder(
     folder: Path, config: Config, card: str, tensors: Mapping[str, Array], more: Callable[[Path], None] | None = None
 ) -> None:
-    """Write a learned metric, all of its files or none; ``more`` adds files of the form's own. Other files stay."""
+    """Write a learned metric, all of its files or none; ``more`` adds files of the form."""
     with changing(folder, MODEL) as staged:
         if tensors:
             write_weights(staged / WEIGHTS, tensors)
@@ -152,7 +150,7 @@ def write_folder(
 
 
 def verify(folder: Path) -> None:
-    """An error where weights are not the ones that were written; folders of 0.1.0 have no list to compare with."""
+    """An error if weights are not as they were written; folders of 0.1.0 have no list."""
     for name, digest in read_list(folder, ModelError).items():
         path = folder / name
         if name.endswith(".safetensors") and path.is_file() and sha256(path) != digest:

@@ -1,10 +1,8 @@
 """Learned metrics ready to score: configuration, form and head of a folder, shared within the process.
 
-A form says how a pair of texts becomes features; a table here names them. It is made from an ``Opening`` and turns
-requests of one hypothesis and at most one reference into an (n, width) array, by ``run.map`` over its own backends.
-The head, a small network, does the rest, so a form writes no regression. Forms whose base model can be trained have
-``module`` and ``learn`` too; where the base stays frozen, training computes ``features`` once for all examples and only
-the head learns.
+A form turns requests of one hypothesis and at most one reference into an (n, width) array of features,
+by ``run.map`` over its own backends. The head, a small network, does the rest. Forms whose base model
+can be trained have ``module`` (the torch module) and ``learn`` (features through which gradients flow).
 """
 
 from __future__ import annotations
@@ -102,7 +100,7 @@ class LearnedModel:
 
     @cached_property
     def head(self) -> dict[str, Array]:
-        """The tensors of the head, read once, when the weights are known to be the ones that were written."""
+        """The tensors of the head; the weights are checked once."""
         found = {}
         if self.config.head is not None:
             self.weights.only(PREFIX, PREFIXES.get(self.config.adapter.kind, PREFIX))
@@ -154,7 +152,7 @@ def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
 
 
 def predictions(features: FloatArray | Array, shape: HeadShape | None, tensors: Mapping[str, Array]) -> FloatArray:
-    """(n, features) → (n,) by a trained head, in double precision, so that scores do not depend on the batch."""
+    """(n, features) → (n,), in double precision: scores do not depend on the batch."""
     if shape is None:
         return np.asarray(features[:, 0])
     exact = {name: np.asarray(tensor, dtype=np.float64) for name, tensor in tensors.items()}

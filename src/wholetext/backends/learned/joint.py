@@ -1,4 +1,4 @@
-"""Form ``joint``: hypothesis, reference (and source) in one sequence, each read in the light of the others."""
+"""Form ``joint``: hypothesis, reference (and source) in one sequence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Sequenced:
 
 
 class Joint:
-    """Backend and form: the mean over the scored tokens of each text (and the marker after them), side by side."""
+    """Backend and form: the means over the scored tokens of each text, side by side."""
 
     Settings = Pooling
 
@@ -85,8 +85,8 @@ class Joint:
         return torch_module().cat([average(states, places) for places in sides], dim=-1)
 
     def _sequence(self, pair: Request) -> Sequenced:
-        """``[CLS] hypothesis [SEP] reference [SEP]``. Context gives way first, each text keeping an equal share of the
-        room that is left; then the ends of the scored texts, the longest first.
+        """``[CLS] hypothesis [SEP] reference [SEP]``. Context gives way first, each text keeping an
+        equal share; then the ends of the scored texts, the longest first.
         """
         views = texts_of(pair, self.reads).values()
         self.pooling.check(views)
@@ -119,7 +119,7 @@ class Joint:
 
 
 def _level(sizes: Sequence[int], room: int) -> int:
-    """The greatest length to which texts can be cut so that all fit: only those that are longer lose anything."""
+    """The greatest length to which texts can be cut so that all fit."""
     if sum(sizes) <= room:
         return max(sizes)
     left = room

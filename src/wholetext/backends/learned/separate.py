@@ -1,9 +1,8 @@
 """Forms that read each text by itself.
 
-``separate``: a vector of each text, then products and differences (COMET: Rei et al. 2020, §2.3). ``aligned``: how well
-each token of one text is found in the other, at several layers. The matching is BERTScore's (Zhang et al. 2020, eq. 1);
-beside its mean stand the worst matches, where errors are, the order in which tokens are found, and what the surface
-shows (``languages/overlap.py``). There the encoder stays as it is.
+``separate``: a vector of each text, then products and differences (COMET: Rei et al. 2020, §2.3).
+``aligned``: how well each token is found in the other text, at several layers, matched as by BERTScore
+(Zhang et al. 2020, eq. 1): the mean and the worst matches, their order, and the surface overlap.
 """
 
 from __future__ import annotations
@@ -143,7 +142,7 @@ class Units(Texts):
 
 
 class Aligned(TextForm):
-    """Per layer the mean, the worst fifth and the worst match of tokens, both ways; order; length; the surface."""
+    """Per layer the mean, worst fifth and worst match of tokens; order; length; surface."""
 
     Settings = Layers
     reads = ("hyp", "ref")
@@ -182,7 +181,7 @@ class Aligned(TextForm):
 
 
 def _matched(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> FloatArray:
-    """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors; no tokens match nothing."""
+    """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors."""
     layers, size, ref_size = len(hyp), hyp.shape[1], ref.shape[1]
     ratio = float(np.log((size + 1) / (ref_size + 1)))
     # how finely words fall apart: broken words do
@@ -192,7 +191,9 @@ def _matched(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> 
         return np.array([0.0] * (layers * PER_LAYER) + [0.0, 0.0, 1.0, 1.0, 0.0] + lengths)
     similar = hyp @ ref.transpose(0, 2, 1)  # (layers, hyp tokens, ref tokens)
     found, covered = similar.max(axis=2), similar.max(axis=1)  # (layers, tokens of one side)
-    parts = [stat for side in (found, covered) for stat in (side.mean(axis=1), _tail(side), side.min(axis=1))]
+    parts: list[FloatArray] = []
+    for side in (found, covered):
+        parts += [side.mean(axis=1), _tail(side), side.min(axis=1)]
     middle = layers // 2
     order = [_in_order(similar[middle].argmax(axis=axis)) for axis in (1, 0)]
     poor = [float((side[middle] < POOR).mean()) for side in (found, covered)]

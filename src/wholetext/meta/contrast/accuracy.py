@@ -1,4 +1,4 @@
-"""Accuracy on a contrastive set: overall and by group, with binomial intervals, and two metrics against each other.
+"""Accuracy on a contrastive set: overall, by group, and two metrics against each other.
 
 ``contrast.json``, which reports and other programs read, is described in docs/contrast.md.
 """
@@ -31,7 +31,7 @@ File = Path | str
 
 @dataclass(frozen=True)
 class ContrastAccuracy:
-    """How many items of a group were decided correctly; ties and undefined scores count as errors and are reported."""
+    """How many items of a group were decided correctly; ties and undefined scores are errors."""
 
     group: str
     total: int
@@ -64,7 +64,7 @@ def overall(decisions: Decisions) -> ContrastAccuracy:
 
 
 def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
-    """Kind of grouping → accuracy of each group: intra/inter, type, distance, category, and whole blocks."""
+    """Kind of grouping → accuracy of each group, and of whole blocks."""
     items = decisions.set.items
     distances = ["unknown" if item.distance is None else str(item.distance) for item in items]
     inside = [one if one == "unknown" else "intra" if one == "0" else "inter" for one in distances]
@@ -153,11 +153,11 @@ CONTRAST = shared_kind("folder of contrastive results", RunError, _of_0_1_0)
 
 @dataclass(frozen=True, eq=False)
 class ContrastResults:
-    """What each metric decided, and McNemar's test of every two of them; ``split`` says what intra-sentential is."""
+    """What each metric decided, and McNemar's test of every two of them."""
 
     decisions: tuple[Decisions, ...]
     tests: tuple[ContrastComparison, ...]
-    split: Split = "distance"
+    split: Split = "distance"  # what decides that an item is intra-sentential
 
     def as_json(self) -> dict[str, Any]:
         """Plain values: numbers are numbers, undefined ones null."""

@@ -1,4 +1,4 @@
-"""Decisions of a metric on a contrastive set: the correct candidate must score strictly better than every other."""
+"""Decisions of a metric: the correct candidate must score strictly better than every other."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ class Decisions:
 
     @cached_property
     def margin(self) -> FloatArray:
-        """(items,) the correct candidate's lead over the best of the others; NaN where any score is undefined."""
-        return np.array([one[0] - one[1:].max() for one in self.scores])  # numpy's max of NaN and a number is NaN
+        """(items,) the correct candidate's lead over the best other; NaN if a score is undefined."""
+        # numpy's max of NaN and a number is NaN
+        return np.array([one[0] - one[1:].max() for one in self.scores])
 
     @property
     def correct(self) -> BoolArray:
@@ -87,7 +88,7 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
 
 
 def _last_segments(work: BoundMetric, output: Output, block: int) -> Evidence:
-    """The score of each candidate, a document's last segment: the mean of the rows that cover it; and what was said."""
+    """The score of each candidate: the mean of the rows that cover a document's last segment."""
     salt = salt_of(work)
     found: list[float] = []
     details: list[Mapping[str, Any] | None] = []
@@ -112,7 +113,7 @@ def _last_segments(work: BoundMetric, output: Output, block: int) -> Evidence:
 
 
 def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = "") -> Decisions:
-    """Decisions from a file of scores as the sets' own scripts use it: a line per candidate, the correct one first."""
+    """Decisions from a file of scores: a line per candidate, the correct one first."""
     sizes = [len(item.candidates) for item in items.items]
     with opened(path) as file:
         values = [number(line, finite=False, where=f"{path}:{place}", next=_LINES)

@@ -1,4 +1,4 @@
-"""Reading a contrastive set: which format a file has, by what is in it; JSONL, DiscEvalMT and Voita's sets."""
+"""Reading a contrastive set: the format by content; JSONL, DiscEvalMT, Voita's sets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
 
 
 def _matches(name: str, data: Any) -> bool:
-    """Whether JSON looks like a format: by the fields of the first object of a list, or numbered blocks."""
+    """Whether JSON has the fields of a format in its first object, or numbered blocks."""
     keys = _JSON[name][1]
     if not keys:  # anaphora.json, lexical-choice.json
         return isinstance(data, dict) and bool(data) and all(_NUMBER.fullmatch(key) for key in data)
@@ -102,7 +102,7 @@ def _item(fields: Fields, name: str) -> Item:
 
 
 def _preference(fields: Fields, name: str) -> Item:
-    """What people chose of ``text1`` and ``text2`` is the correct candidate; its system is the type of the item."""
+    """The text that people chose is the correct candidate; its system is the item's type."""
     order = {"text1": ("text1", "text2"), "text2": ("text2", "text1")}.get(fields.text("choice"))
     if order is None:
         raise fields.fault("choice", "text1, text2 or tie")
@@ -115,7 +115,7 @@ def _preference(fields: Fields, name: str) -> Item:
 
 
 def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
-    """DiscEvalMT (Bawden et al. 2018): each translation of a block is right in one context and wrong in another."""
+    """DiscEvalMT (Bawden et al. 2018): what is right in one context is wrong in another."""
     return ContrastSet(path.stem, wanted.langs or ("en", "fr"),
                        tuple(item for block, fields in rows.items() for item in _block(fields, block)))
 
@@ -170,7 +170,7 @@ READERS = ("jsonl", *_JSON)
 # ---------------------------------------------------------------- where an item begins
 
 _PLACE = re.compile(r", (?:item (?P<item>\d+)|block (?P<block>\d+))")
-_BETWEEN = re.compile(r"\s*[\[{,:]\s*")  # before the first value of a list or an object, and before each other one
+_BETWEEN = re.compile(r"\s*[\[{,:]\s*")  # what precedes a value in a list or an object
 
 
 def _with_line(where: str, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The nouns of contrastive evaluation: a source sentence in context, and candidates of which the first is correct."""
+"""Contrastive items: a source sentence in context, and candidates; the first is correct."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Item:
     candidates: tuple[Candidate, ...]  # the first is the correct one
     type: str = ""
     category: str = ""  # of pronouns: source:target
-    distance: int | None = None  # sentences back to the antecedent; None = unknown, or beyond what was looked at
-    intra: bool | None = None  # whether the set itself says that the antecedent is in the same sentence
+    distance: int | None = None  # sentences back to the antecedent; None: unknown
+    intra: bool | None = None  # whether the set says that it is in the same sentence
     block: str = ""
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class ContrastSet:
 
 @dataclass(frozen=True)
 class Fields:
-    """A JSON object whose fields are checked as they are taken; a fault names the file, the object and the field."""
+    """A JSON object whose fields are checked as they are taken; faults name file and field."""
 
     value: Any
     where: str

@@ -1,11 +1,9 @@
 """Sets made from OpenSubtitles, whose context is taken from line-aligned documents: ContraPro and ctxpro.
 
-ContraPro (Müller et al. 2018; En-Fr: Lopes et al. 2020) has its wrong translations. ctxpro (Wicks and Post 2023) looks
-for the expected form in a system's output and has none. They are made here: in the reference, the expected form is
-replaced by each other form that the set expects for the same source word and the same case (``NOM.MASC.SING`` and
-``NOM.FEM.SING``). Sets of verbs (auxiliary: *I did* → *je savais*) have no such small paradigm: there the expected
-verb is replaced by up to three other verbs that the set expects for the same source verb, those whose endings resemble
-it most. This construction is our own.
+ContraPro (Müller et al. 2018; En-Fr: Lopes et al. 2020) has wrong translations. ctxpro (Wicks and Post
+2023) has none; they are made here: in the reference, the expected form is replaced by each other form
+that the set expects for the same source word and case (``NOM.MASC.SING``, ``NOM.FEM.SING``), or, of
+verbs, which are many, by those with the most similar endings. This construction is our own.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ class Before(NamedTuple):
 
 
 class Documents:
-    """A folder of ``ID.src`` and ``ID.tgt`` files (by year or not), one TSV of document, source, target; or nothing."""
+    """A folder of ``ID.src`` and ``ID.tgt`` files, a TSV of document, source, target; or none."""
 
     def __init__(self, path: Path | None, langs: tuple[str, str]) -> None:
         if path is not None and not path.exists():
@@ -52,7 +50,7 @@ class Documents:
         self.lines = lru_cache(_REMEMBERED)(self._folder if path is not None and path.is_dir() else table.get)
 
     def before(self, fields: Fields, first: int, many: int) -> Before | None:
-        """Up to ``many`` sentences before an item; None where its document or line, counted from ``first``, is not."""
+        """Up to ``many`` sentences before an item; None if its document or line is not there."""
         lines = self.lines(fields.text("document id", ""))
         at = fields.number("segment id")
         if lines is None or at is None or not 0 <= at - first < len(lines[0]):
@@ -131,20 +129,23 @@ def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -
 
 
 def _first_line(rows: Sequence[Fields], documents: Documents) -> int:
-    """Whether ``segment id`` counts from 1 (German) or from 0 (French): the one under which sources are found."""
-    hits = {first: sum((documents.before(fields, first, 0) or Before()).same for fields in rows) for first in (1, 0)}
-    return max(hits, key=lambda first: hits[first])
+    """Whether ``segment id`` counts from 1 (German) or 0 (French), by where sources are."""
+
+    def hits(first: int) -> int:
+        return sum((documents.before(fields, first, 0) or Before()).same for fields in rows)
+
+    return max((1, 0), key=hits)
 
 
 # ---------------------------------------------------------------- ctxpro
 
 
 def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
-    """Items whose reference holds the expected form and for which there is another form; the rest is counted."""
+    """Items whose reference has the expected form, if there are others; the rest is counted."""
     found = _PAIR.search(path.name)
     langs = wanted.langs or ((found[1], found[2]) if found else ("", ""))
     documents = Documents(wanted.documents, langs)
-    forms: dict[tuple[str, str], dict[str, str]] = {}  # every form expected for a word and its case, with its lemma
+    forms: dict[tuple[str, str], dict[str, str]] = {}  # source word and case → form → lemma
     for fields in rows.values():
         forms.setdefault(_case(fields), {}).setdefault(fields.text("expected").lower(), _lemma(fields))
     alike = lru_cache(None)(lambda case, expected, lemma: _alike(expected, lemma, forms[case]))
@@ -182,7 +183,7 @@ def _lemma(fields: Fields) -> str:
 
 
 def _alike(expected: str, lemma: str, forms: Mapping[str, str]) -> list[str]:
-    """The forms of other words that share the longest ending with the expected one: the likeliest same inflection."""
+    """Forms of other words with the longest ending in common: likely the same inflection."""
 
     def shared(form: str) -> int:
         pairs = zip(reversed(form), reversed(expected))
@@ -193,7 +194,7 @@ def _alike(expected: str, lemma: str, forms: Mapping[str, str]) -> list[str]:
 
 
 def variants(text: str, expected: str, forms: Sequence[str]) -> list[str]:
-    """The text with the first occurrence of the expected form replaced by each other form, capitals kept."""
+    """The text with the expected form replaced by each other form, capitals kept."""
     if len(expected) > len(text):
         return []
     place = re.search(rf"(?<!\w){re.escape(expected)}(?!\w)", text, re.IGNORECASE)

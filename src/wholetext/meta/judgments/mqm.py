@@ -1,11 +1,10 @@
-"""MQM and ESA annotations: errors marked in a TSV or in JSON, weights by severity and category, scores per rater.
+"""MQM and ESA annotations: errors in a TSV or in JSON, their weights, scores per rater.
 
-Weights of Freitag et al. 2021, "Experts, Errors, and Context" (table 12). A segment's score is minus the sum of its
-errors' weights, averaged over raters; a system's score is the mean over its rated segments.
+Weights of Freitag et al. 2021, "Experts, Errors, and Context" (table 12). A segment's score is minus
+the sum of its errors' weights, averaged over raters.
 
-EvalSet files ``LP.NAME.seg.rating`` hold ``SYSTEM<tab>JSON|None[<tab>RATER]``, a block per system in segment order.
-The JSON has ``errors`` (start, end, category, severity, score, is_source_error) and, for ESA, the overall ``score``
-of the segment.
+EvalSet files ``LP.NAME.seg.rating`` hold ``SYSTEM<tab>JSON|None[<tab>RATER]``, a block per system.
+The JSON has ``errors`` (category, severity, score) and, for ESA, the ``score`` of the segment.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ WMT22: Mapping[str, float] = {"major": 5.0, "minor": 1.0, "no-error": 0.0, "mino
 
 @dataclass(frozen=True)
 class SeverityWeights:
-    """``severity[/category[/subcategory]]`` → penalty; the most specific rule that matches wins, nothing costs 0."""
+    """``severity[/category[/subcategory]]`` → penalty; the most specific rule wins."""
 
     rules: Mapping[str, float] = field(default_factory=lambda: dict(STANDARD))
 

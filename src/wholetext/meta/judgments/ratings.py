@@ -1,7 +1,7 @@
-"""Ratings: who gave which score to which segment of which system; tables by rater, means, z-scores, agreement.
+"""Ratings: who gave which score to which segment of which system; means, z-scores, agreement.
 
-Tables of EvalSets differ between MQM, ESA and direct assessment: the score is called ``score``, ``sev_score`` (rebuilt
-from severities), ``esa``, ``mqm`` or ``raw``; a side-by-side table has two systems and two scores per line.
+Tables differ between MQM, ESA and direct assessment: the score is called ``score``, ``sev_score``
+(rebuilt from severities), ``esa``, ``mqm`` or ``raw``; a side-by-side table has two per line.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _JUDGED = ("SYSTEM", "REPEAT")  # types of direct assessments that are no qualit
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Scores by column; several raters may have scored the same segment, and none may have scored others."""
+    """Scores by column; a segment may have several raters, or none."""
 
     scheme: str  # mqm, da, esa …
     systems: tuple[str, ...]
@@ -54,12 +54,12 @@ class Ratings:
         return Judgments(self.scheme, "seg", self.systems, values)
 
     def by_rater(self) -> FloatArray:
-        """(raters, systems, segments); the mean where a rater scored the same thing twice, NaN where not at all."""
+        """(raters, systems, segments): means of repeated ratings; NaN = not rated."""
         shape = (len(self.raters), len(self.systems), len(self.segments))
         return mean_table(self.score, (self.rater, self.system, self.item), shape)
 
     def standardised(self, ddof: int = 1) -> Ratings:
-        """Each rater's scores minus their mean, over their standard deviation (0 where that is 0): WMT's DA."""
+        """Each rater's scores minus their mean, over their standard deviation, as for WMT's DA."""
         count = np.bincount(self.rater, minlength=len(self.raters))
         mean = np.bincount(self.rater, self.score, len(self.raters)) / np.maximum(count, 1)
         centred = self.score - mean[self.rater]
@@ -79,9 +79,10 @@ def mean_table(values: FloatArray, places: tuple[IntArray, ...], shape: tuple[in
 
 
 def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ()) -> Ratings:
-    """Ratings from rows. ``segments`` are those of the corpus; without them, those rated, document by document."""
+    """Ratings from rows. Without ``segments`` (those of the corpus), those that are rated."""
     table = list(rows)
-    systems, raters = tuple(dict.fromkeys(row[0] for row in table)), tuple(dict.fromkeys(row[2] for row in table))
+    systems = tuple(dict.fromkeys(row[0] for row in table))
+    raters = tuple(dict.fromkeys(row[2] for row in table))
     if not segments:
         docs = {doc: i for i, doc in enumerate(dict.fromkeys(row[1][0] for row in table))}
         segments = sorted({row[1] for row in table}, key=lambda segment: (docs[segment[0]], segment[1]))
@@ -121,7 +122,7 @@ class RaterTable:
 
 
 def table_lines(path: FilePath) -> Iterator[tuple[str, list[str]]]:
-    """Place and cells of the header line of a TSV, then of each line that is not blank; all have as many cells."""
+    """(place, cells) of the header of a TSV, then of each line that is not blank."""
     with opened(path) as file:
         lines = enumerate(file.lines(), 1)
         header = next(lines, (1, ""))[1].split("\t")
@@ -159,7 +160,7 @@ def read_rater_table(path: FilePath, segments: Sequence[Segment], scores: Sequen
 
 
 def _sides(header: Sequence[str], scores: Sequence[str], where: str) -> list[tuple[int, tuple[int, ...]]]:
-    """Columns of the system and of its scores (the first that is given counts): one, or two side by side."""
+    """Columns of the system and of its scores (the first given one counts); two if side by side."""
     segment = _places(header, _SEGMENT)
     for ends in (("",), *_SIDES):
         sides = [tuple(_places(header, [f"{name}{end}" for name in names]) for names in (_SYSTEM, scores))
@@ -179,14 +180,14 @@ def _places(header: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
 def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[Ratings, Ratings]:
     """Raw scores of a table with a column ``type``, and the same standardised by rater.
 
-    A rater's mean and deviation are over everything they scored, quality controls (REF, BAD_REF) too; the controls are
-    then left out. This gives the z-scores that WMT released.
+    Quality controls (REF, BAD_REF) count for a rater's mean and deviation, and are then left out.
+    This gives the z-scores that WMT released.
     """
     every = gather("da", table.rows, segments)
     kept = np.isin(np.array(table.types), _JUDGED)
-    raw, z = (replace(one, system=one.system[kept], item=one.item[kept], rater=one.rater[kept], score=one.score[kept])
-              for one in (every, every.standardised()))
-    return raw, z
+    judged = replace(every, system=every.system[kept], item=every.item[kept], rater=every.rater[kept])
+    z = every.standardised()
+    return replace(judged, score=every.score[kept]), replace(judged, scheme=z.scheme, score=z.score[kept])
 
 
 # ---------------------------------------------------------------- do raters agree with one another?
@@ -204,7 +205,7 @@ def cohen_kappa(one: FloatArray, two: FloatArray) -> float:
 
 
 def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> float:
-    """Krippendorff's alpha (2011, "Computing Krippendorff's Alpha-Reliability") of (raters, items), NaN = not rated."""
+    """Krippendorff's alpha (2011, "Computing …") of (raters, items); NaN = not rated."""
     values = values[:, (~np.isnan(values)).sum(axis=0) >= 2].T  # items of one rater say nothing
     item = np.nonzero(~np.isnan(values))[0]  # (ratings,) in ascending order
     size = np.bincount(item)[item]

@@ -58,7 +58,7 @@ class _Wanted:
 
 
 def find_ratings(folder: str | Path, langs: str | None, gold: str) -> Source:
-    """The ratings behind human scores of this name: by rater where a file has rater ids, else as one rater's."""
+    """The ratings behind human scores of this name, by rater if known."""
     lp = evalset.language_pair(folder, langs)
     base = Path(folder) / "human-scores"
     wanted = _Wanted(folder, lp, gold, corpus_segments(folder, lp))
@@ -82,7 +82,7 @@ def find_ratings(folder: str | Path, langs: str | None, gold: str) -> Source:
 
 
 def _rater_file(base: Path, lp: str, gold: str) -> Path | None:
-    """The file of ratings by rater: of this gold, else of what its name begins with (``wmt`` for ``wmt-raw``)."""
+    """The file of this gold, else of what its name begins with (``wmt`` for ``wmt-raw``)."""
     names = [gold, *(gold[:i] for i in reversed(range(len(gold))) if gold[i] in "-.")]
     for name in dict.fromkeys([*names, *(["wmt"] if gold == "da" else [])]):
         for ending in ("raters.tsv", "ratings.tsv", "raters.tsv.gz", "ratings.tsv.gz", "seg.rating"):
@@ -102,7 +102,7 @@ def _total(gold: str, found: Ratings) -> Total:
 
 
 def _tabled(path: Path, wanted: _Wanted) -> Source:
-    """A table with a header: direct assessments with their controls, or scores under any of the usual names."""
+    """A table with a header: direct assessments, or scores under any of the usual names."""
     direct = {"raw", "type"} <= set(next(table_lines(path))[1])
     table = read_rater_table(path, wanted.segments, ("raw",) if direct else SCORES)
     if not table.rows:
@@ -120,7 +120,7 @@ def _tabled(path: Path, wanted: _Wanted) -> Source:
 
 
 def _released(found: Ratings, released: Judgments) -> tuple[Ratings, int]:
-    """Scores rebuilt from severities; where one person rated, the released score stands in. How many are left."""
+    """Released scores instead of rebuilt ones where one person rated; how many are left."""
     index = np.array([released.systems.index(s) if s in released.systems else -1 for s in found.systems])
     raters = np.zeros((len(found.systems), len(found.segments)))
     np.add.at(raters, (found.system, found.item), 1.0)
@@ -130,7 +130,7 @@ def _released(found: Ratings, released: Judgments) -> tuple[Ratings, int]:
 
 
 def _spans(path: Path, wanted: _Wanted) -> Source:
-    """Errors as JSON: MQM by their penalties; ESA by the overall score, or, where there is none, the released one."""
+    """Errors as JSON: MQM by their penalties; ESA by the overall or the released score."""
     rated = read_span_ratings(path, wanted.segments)
     if not wanted.gold.startswith("esa"):
         rows = [(one.system, one.segment, one.rater, 0.0 - one.penalty) for one in rated]
@@ -141,7 +141,8 @@ def _spans(path: Path, wanted: _Wanted) -> Source:
         released = human_scores(wanted.folder, wanted.langs, wanted.gold, "seg")
         item = {segment: i for i, segment in enumerate(wanted.segments)}
         known = dict(zip(released.systems, released.values))
-        rows = [(one.system, one.segment, one.rater, float(known[one.system][item[one.segment]]))
-                for one in rated if one.system in known and not np.isnan(known[one.system][item[one.segment]])]
+        every = [(one.system, one.segment, one.rater, float(known[one.system][item[one.segment]]))
+                 for one in rated if one.system in known]
+        rows = [row for row in every if not np.isnan(row[3])]
         note = "ratings have no overall score: the segment's released score is used instead"
     return Source(gather(wanted.gold, rows, wanted.segments), "mean", str(path), note)
