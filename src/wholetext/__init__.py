@@ -44,9 +44,8 @@ _PUBLIC = {
     "scoring.sweep": ("Axes", "Sweep", "sweep", "write_sweep"),
     "significance.compare": ("Comparison", "Significance", "compare"),
     "significance.stored": ("compare_run",),
-    "training.loop": ("train",),
     "training.recipe": ("Recipe", "make_recipe"),
-    "training.session": ("Session", "Trained"),
+    "training.run": ("Session", "Trained", "train"),
     "types": (
         "Backend", "Corpus", "Document", "Excerpt", "Fit", "FloatArray", "Judgments", "Metric", "Output", "Request",
         "Row", "Runtime", "Scores", "Signature", "mean_stats",

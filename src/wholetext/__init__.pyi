@@ -62,11 +62,11 @@ from wholetext.significance.compare import Comparison as Comparison
 from wholetext.significance.compare import Significance as Significance
 from wholetext.significance.compare import compare as compare
 from wholetext.significance.stored import compare_run as compare_run
-from wholetext.training.loop import train as train
 from wholetext.training.recipe import Recipe as Recipe
 from wholetext.training.recipe import make_recipe as make_recipe
-from wholetext.training.session import Session as Session
-from wholetext.training.session import Trained as Trained
+from wholetext.training.run import Session as Session
+from wholetext.training.run import Trained as Trained
+from wholetext.training.run import train as train
 from wholetext.types import Backend as Backend
 from wholetext.types import Corpus as Corpus
 from wholetext.types import Document as Document
