@@ -8,10 +8,9 @@ from wholetext.types import FloatArray
 
 
 def cluster_ranks(p: FloatArray, alpha: float = 0.05) -> list[int]:
-    """Rank of each item, 1 for the first cluster; ``p[i, j]`` for i < j is the p-value of i against j, best first.
+    """Ranks from 1 of items best first; ``p[i, j]`` for i < j is the p-value of i against j, NaN no evidence.
 
-    Walking down the list, an item opens a new cluster if any earlier member of the current one has p ≤ α against it,
-    as in the WMT metrics task (Freitag et al. 2021). NaN is no evidence.
+    An item opens a new cluster if any member of the current one has p ≤ α against it (Freitag et al. 2021).
     """
     table = np.asarray(p, dtype=np.float64)
     ranks: list[int] = []
@@ -24,10 +23,9 @@ def cluster_ranks(p: FloatArray, alpha: float = 0.05) -> list[int]:
 
 
 def holm(p: FloatArray) -> FloatArray:
-    """Step-down adjusted p-values (Holm 1979): compare each with α to keep the chance of any false alarm below α.
+    """Step-down adjusted p-values (Holm 1979); NaN stays NaN and does not count.
 
-    The i-th smallest of m is multiplied by m - i + 1 and never smaller than the one before. NaN (no test was made)
-    stays NaN and does not count among the m.
+    The i-th smallest of m is multiplied by m - i + 1 and never smaller than the one before.
     """
     values = np.asarray(p, dtype=np.float64)
     adjusted = np.full(values.shape, np.nan)
@@ -39,7 +37,8 @@ def holm(p: FloatArray) -> FloatArray:
 
 
 def holm_levels(p: FloatArray, alpha: float = 0.05) -> FloatArray:
-    """The level at which Holm's procedure judges each p-value: α over the number of p-values that are no smaller."""
+    """The level at which Holm's procedure judges each: α over the number of p-values that are no smaller."""
     values = np.asarray(p, dtype=np.float64)
     order = np.sort(values[~np.isnan(values)])
-    return np.where(np.isnan(values), np.nan, alpha / np.maximum(len(order) - np.searchsorted(order, values), 1))
+    no_smaller = np.maximum(len(order) - np.searchsorted(order, values), 1)
+    return np.where(np.isnan(values), np.nan, alpha / no_smaller)

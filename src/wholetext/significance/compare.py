@@ -43,12 +43,12 @@ class Significance:
     baseline: str | None = None
 
     def trials(self, systems: int) -> int:
-        """Draws of the test. A p-value is at least 1 / (draws + 1), and correcting it for all pairs multiplies that."""
+        """Draws of the test: a p-value is at least 1 / (draws + 1), times the pairs it is corrected for."""
         usual = TRIALS if self.test == "randomization" else RESAMPLES
         return max(usual, _draws_needed(systems, self.alpha)) if self.draws is None else self.draws
 
     def resamples(self, systems: int) -> int:
-        """Corpora drawn for intervals, of a metric that this many systems are compared under."""
+        """Corpora drawn for intervals."""
         return RESAMPLES if self.test == "randomization" else self.trials(systems)
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
@@ -82,10 +82,10 @@ class Comparison:
     higher_is_better: bool
     baseline: str
     standings: tuple[SystemResult, ...]  # best first
-    p: FloatArray  # (systems, systems) of every pair, uncorrected, in the order of ``standings``; NaN on the diagonal
+    p: FloatArray  # (systems, systems) of every pair, uncorrected, in the order of ``standings``
     signature: Signature  # test, unit, draws, seed …
     warnings: tuple[str, ...]
-    deltas: FloatArray  # (systems, systems, 2) [baseline, system] 95 % interval of the difference, in the same order
+    deltas: FloatArray  # (systems, systems, 2) [baseline, system] 95 % interval of the difference
     decimals: int  # of a printed score
     main: bool = True  # whether ``output`` is the metric's score itself
 
@@ -103,11 +103,9 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
             output: str | None = None) -> Comparison:
     """Compare systems scored by one metric on the same documents.
 
-    Without a ``baseline`` the best system is it. ``draws`` are those of the test: 10,000 swaps, or 1,000 resamples, or
-    as many as it takes for a corrected p-value to reach ``alpha`` where systems are very many. Intervals take 1,000
-    resamples, or the test's own where it is a bootstrap. ``seed=None`` draws anew each time.
-    p-values are Holm-corrected over the comparisons made: systems against a named baseline, or all pairs where the
-    baseline is the best system, since choosing it looked at all of them. Rank clusters always use all pairs.
+    Without a ``baseline`` the best system is it. ``draws`` are by default 10,000 swaps or 1,000 resamples, or as many
+    as it takes for a corrected p-value to reach ``alpha``; ``seed=None`` draws anew each time. p-values are
+    Holm-corrected over the comparisons made: with a named baseline, else all pairs, as rank clusters always are.
     """
     for name, value, known in (("test", test, get_args(Test)), ("unit", unit, get_args(Unit))):
         if value not in known:
@@ -152,7 +150,6 @@ class Lineup:
 
 
 def line_up(scores: Mapping[str, Scores], unit: Unit, output: str | None) -> Lineup:
-    """Check that the systems can be compared, sort them, and take their totals by document and by unit."""
     if not scores:
         raise MetricError("there is nothing to compare", next="score at least one system first")
     first = next(iter(scores.values()))

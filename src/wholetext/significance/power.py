@@ -18,25 +18,21 @@ class Power:
     """What the documents at hand can show about two systems, and how many it would take to separate them."""
 
     documents: int  # at hand
-    needed: float  # documents of this kind that would separate them, were the difference as observed; inf: none would
-    detectable: float  # the smallest true difference that the documents at hand would probably show
+    needed: float  # to separate them, were the difference as observed; inf: none would do
+    detectable: float  # the smallest true difference that these documents would probably show
     alpha: float
     power: float
 
 
 def influence(totals: FloatArray, score: Score) -> FloatArray:
-    """(units,) jackknife influence of each unit on the corpus score (Efron & Tibshirani 1993, ch. 11).
-
-    ``(n - 1)(θ - θ without i)``: for a mean, the unit's distance from it; for a ratio or BLEU, its linear part. Its
-    spread is the score's variation between units, whatever the metric.
-    """
+    """(units,) jackknife influence on the corpus score, (n - 1)(θ - θ without i) (Efron & Tibshirani 1993, ch. 11)."""
     whole = totals.sum(axis=0)
     with np.errstate(all="ignore"):
         return np.asarray((len(totals) - 1) * (score(whole) - score(whole - totals)), dtype=np.float64)
 
 
 def standard_error(totals: FloatArray, score: Score) -> float:
-    """Standard error of the corpus score if the units were drawn independently (infinitesimal jackknife)."""
+    """Of the corpus score if the units were drawn independently (infinitesimal jackknife)."""
     values = influence(totals, score)
     values = values[np.isfinite(values)]
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
@@ -45,9 +41,8 @@ def standard_error(totals: FloatArray, score: Score) -> float:
 def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power: float = 0.8) -> Power:
     """Documents needed to separate two systems, from their (documents, k) totals, by a two-sided paired test.
 
-    ``n = ((z₁₋α/₂ + z_power)·s / Δ)² + z²₁₋α/₂ / 2``, s the spread of the difference of the influence values; the last
-    term is Guenther's (1981) for s being estimated. It takes the observed Δ as the true one, so it is a hint: where Δ
-    is mostly noise, ``detectable`` is the figure to trust.
+    ``n = ((z₁₋α/₂ + z_power)·s / Δ)² + z²₁₋α/₂ / 2``, s the spread of the difference of the influence values (Guenther
+    1981). It takes the observed Δ as the true one: where Δ is mostly noise, trust ``detectable``.
     """
     count = len(a)
     with np.errstate(all="ignore"):
@@ -67,11 +62,10 @@ def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power
 
 
 def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
-    """A warning, or ``""`` where there are documents enough for the intervals and tests to mean what they say.
+    """A warning, or ``""`` where there are documents enough for intervals and tests.
 
-    Below about 20 documents percentile intervals are visibly too narrow; and swapping n documents has only 2ⁿ outcomes,
-    two of which are always as extreme as the observed one, so no p-value can be below 2 / 2ⁿ, and the smallest of
-    several comparisons is multiplied by their number when it is corrected.
+    Swapping n documents has only 2ⁿ outcomes, two of which are always as extreme as the observed one, so no p-value can
+    be below 2 / 2ⁿ, times the number of comparisons.
     """
     if count >= FEW:
         return ""

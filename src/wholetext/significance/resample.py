@@ -1,11 +1,8 @@
 """Bootstrap and permutation of additive statistics: scores of resampled corpora, intervals, paired p-values.
 
 A *unit* (a document by default) is what is drawn or swapped. Each system comes as its totals, (units, k) sums of
-statistics by unit, so a resampled corpus is ``weights @ totals`` and its score one call of the metric's ``reduce``.
-All systems see the same draws. Memory is bounded: draws are made block by block, never expanded to units x draws x k.
-
-A system's numbers do not depend on which other systems are in the run, on the block size, on the number of threads
-or on the processor's matrix kernels: its totals are split into parts on a grid so coarse that all sums are exact.
+statistics, so a resampled corpus is ``weights @ totals`` and its score one call of ``reduce``. Draws are made block by
+block. No bit of a system's numbers depends on the other systems, the block size, threads or matrix kernels.
 
 Conventions and random stream are sacreBLEU's (Post 2018): with segments as units the numbers are the same.
 """
@@ -25,8 +22,8 @@ SEED = 12345
 RESAMPLES = 1_000
 TRIALS = 10_000
 _BLOCK = 1 << 21  # weights held at once: 16 MB as float64
-_WORD = 32  # numpy draws 32 coin flips from one word, so blocks of 32 trials continue the stream of one big draw
-ROUNDING = 1e-10  # two scores closer than this, relative to their size, are the same score computed twice
+_WORD = 32  # numpy draws 32 coin flips from one word: blocks of 32 trials continue one stream
+ROUNDING = 1e-10  # scores closer than this, relative to their size, are equal
 
 Score = Callable[[FloatArray], FloatArray]  # (..., k) totals → (...) one score each
 Pairs = Sequence[tuple[int, int]]  # indices of two systems
@@ -49,10 +46,7 @@ class Interval:
 def bootstrap_scores(
     systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES, seed: int | None = SEED
 ) -> FloatArray:
-    """(systems, draws) scores of corpora drawn with replacement, each of as many units as there are.
-
-    Efron (1979); for corpus metrics of translation, Koehn (2004). ``seed=None`` draws anew each time.
-    """
+    """(systems, draws) scores of corpora drawn with replacement (Efron 1979; Koehn 2004); ``seed=None`` draws anew."""
     totals, rng = _Totals(systems, draws), np.random.default_rng(seed)
     samples = np.full((len(systems), draws), np.nan)
     block = max(1, _BLOCK // totals.units)
@@ -75,11 +69,10 @@ def interval(samples: FloatArray) -> Interval:
 
 
 def bootstrap_p(samples: FloatArray, observed: FloatArray, pairs: Pairs, *, centred: bool = False) -> FloatArray:
-    """(pairs,) paired bootstrap p-values from ``bootstrap`` samples and the (systems,) observed scores.
+    """(pairs,) paired bootstrap p-values from (systems, draws) samples and the (systems,) observed scores.
 
-    Default, as in sacreBLEU and Moses: |Δ*| minus its mean against |Δ|. Folding the differences before they are centred
-    makes it reject at about twice its level (docs/significance.md has the figures). ``centred`` folds them after:
-    |Δ* - mean Δ*| against |Δ|, the two-sided test of Efron & Tibshirani (1993, ch. 16).
+    Default, as in sacreBLEU and Moses: |Δ*| minus its mean against |Δ|, which rejects at about twice its level
+    (docs/significance.md). ``centred``: |Δ* - mean Δ*| against |Δ| (Efron & Tibshirani 1993, ch. 16).
     """
     p = np.full(len(pairs), np.nan)
     for at, (a, b) in enumerate(pairs):
@@ -98,9 +91,8 @@ def randomization_p(
 ) -> FloatArray:
     """(pairs,) two-sided p-values of paired approximate randomisation (Noreen 1989; Riezler & Maxwell 2005).
 
-    In each trial every unit is swapped between the two systems with probability ½; p is the share of trials whose
-    |Δ| is at least the observed one, with 1 added to both counts. A tie counts as "at least": with few units the
-    observed arrangement itself comes up often, and not counting it would call chance significant.
+    In each trial every unit is swapped with probability ½; p is the share of trials whose |Δ| is at least the observed
+    one, with 1 added to both counts.
     """
     totals, rng = _Totals(systems, trials), np.random.default_rng(seed)
     whole = [each.sum(axis=0) for each in systems]  # each (k,)
@@ -124,15 +116,15 @@ def randomization_p(
 class _Totals:
     """The totals of all systems side by side, split so that every sum that is drawn from them is exact.
 
-    Each column is rounded to multiples of a power of two so large that sums of ``units`` values need at most the 53
-    bits of a float64; what is left of it, to a finer grid of the same kind.
+    Each column is rounded to multiples of a power of two so large that sums need at most 53 bits; what is left of it,
+    to a finer grid of the same kind.
     """
 
     def __init__(self, systems: Sequence[FloatArray], draws: int) -> None:
         shapes = {totals.shape for totals in systems}
         if len(shapes) != 1:
-            raise MetricError(f"systems to compare need the same units and statistics; the totals are {sorted(shapes)}",
-                              next="score all systems on the same documents with the same metric")
+            raise MetricError("systems to compare need the same units and statistics; the totals are "
+                              f"{sorted(shapes)}", next="score all systems on the same documents with the same metric")
         self.systems, self.units = len(systems), int(shapes.pop()[0])
         if self.units < 1 or draws < 1:
             raise MetricError(f"cannot draw {draws} resamples of {self.units} units",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_permutation import exchanged
 
 from wholetext.io.formats.scores import human_scores
 from wholetext.meta.agreement.correlation import both_known, williams_test
@@ -185,7 +186,7 @@ def test_the_pairs_test(case: Case) -> None:
     drawn = np.random.RandomState(0).binomial(1, 0.5, (expected["k"], items, systems, systems))
     swaps = drawn[:, :, upper[0], upper[1]] == 0
     pair = np.stack([case.metrics[expected["metric2"]], case.metrics[expected["metric1"]]])
-    found = compare(case.seg, pair, Measure("acc_eq", "item"), Draws(swaps=swaps))
+    found = exchanged(case.seg, pair, Measure("acc_eq", "item"), swaps)
     assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)
     above = (found.null[:, 0] > found.delta[0, 1] + 1e-12).mean()
     assert above <= expected["p"] <= found.p[0, 1]

@@ -1,8 +1,7 @@
 """Intervals for a metric's agreement with humans: documents, systems or both resampled with replacement.
 
-BOOT-INPUTS, BOOT-SYSTEMS and BOOT-BOTH of Deutsch, Dror and Roth 2021. A resample is a weight per system and per
-item, and the statistics here are ratios of weighted sums, so all draws are matrix products. A system drawn twice is
-not compared with its own copy, which would count as a correctly predicted tie.
+BOOT-INPUTS, BOOT-SYSTEMS and BOOT-BOTH of Deutsch, Dror and Roth 2021. A resample is a weight per system and per item,
+so all draws are matrix products. A system drawn twice is not compared with its own copy.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.meta.agreement.correlation import zscore
+from wholetext.meta.agreement.correlation import ratio, zscore
 from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.types import FloatArray, IntArray
@@ -23,12 +22,10 @@ _PAIRED = ("kendall", "accuracy", "acc_eq0", "acc_eq", "tau23_0", "tau23", "darr
 
 @dataclass(frozen=True, eq=False)
 class Resample:
-    """What is resampled: systems, documents (``docs``: document of each item; each item its own where absent) or
-    both.
-    """
+    """What is resampled."""
 
     unit: Unit = "documents"
-    docs: IntArray | None = None  # (items,)
+    docs: IntArray | None = None  # (items,) document of each item; each item its own where absent
     count: int = 1000
     seed: int | None = 12345
 
@@ -46,15 +43,13 @@ class Resample:
 
 
 def interval(drawn: FloatArray, confidence: float = 0.95) -> tuple[float, float]:
-    """Lower and upper percentile bounds of (draws,) resampled values; NaN is a draw that leaves them undefined."""
+    """Lower and upper percentile bounds of (draws,) values; NaN is an undefined draw."""
     tail = (1 - confidence) / 2
     return float(np.nanquantile(drawn, tail)), float(np.nanquantile(drawn, 1 - tail))
 
 
 def bootstrap_agreement(gold: FloatArray, metric: FloatArray, measure: Measure, resample: Resample) -> FloatArray:
-    """(systems, items) twice → (draws,) agreement at item level. Pearson over all scores or by item; pair statistics by
-    item (with one item: over systems). Tie thresholds stay those of the full data.
-    """
+    """(systems, items) twice → (draws,) agreement. Tie thresholds stay those of the full data."""
     by_system, by_item = resample.weights(*gold.shape)
     if measure.statistic == "pearson":
         known = ~np.isnan(gold)
@@ -62,9 +57,9 @@ def bootstrap_agreement(gold: FloatArray, metric: FloatArray, measure: Measure, 
         columns = (known.astype(np.float64), x, y, x * x, y * y, x * y)  # (systems, items) each
         if measure.average == "none":
             return _correlation(np.stack([((by_system @ column) * by_item).sum(axis=1) for column in columns]))
-        with np.errstate(invalid="ignore", divide="ignore"):  # an item's weight multiplies its r, not the sums inside
-            r = _correlation(np.stack([(by_system @ column) * by_item / by_item for column in columns]))
-        return _mean_of_items(r, by_item)
+        # an item's weight multiplies its r, not the sums inside it
+        by_item_sums = [ratio((by_system @ column) * by_item, by_item) for column in columns]
+        return _mean_of_items(_correlation(np.stack(by_item_sums)), by_item)
     if measure.statistic not in _PAIRED or (measure.average != "item" and gold.shape[1] > 1):
         raise ValueError(f"no bootstrap for {measure.statistic} averaged by {measure.average}")
     # each item's verdicts are fixed, only the weights of its pairs are drawn
@@ -81,8 +76,7 @@ def bootstrap_agreement(gold: FloatArray, metric: FloatArray, measure: Measure, 
 def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
     """(systems, items) scores, (draws, items) weights → (draws, systems) means of what is known."""
     known = ~np.isnan(scores)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((by_item @ np.where(known, scores, 0.0).T) / (by_item @ known.T.astype(np.float64)))
+    return ratio(by_item @ np.where(known, scores, 0.0).T, by_item @ known.T.astype(np.float64))
 
 
 def system_agreement(x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure) -> FloatArray:
@@ -91,10 +85,9 @@ def system_agreement(x: FloatArray, y: FloatArray, weight: FloatArray, measure: 
     x, y = np.nan_to_num(x), np.nan_to_num(y)
     if measure.statistic == "pearson":
         total = weight.sum(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            x, y = (v - (weight * v).sum(axis=1, keepdims=True) / total for v in (x, y))
-            xy, xx, yy = ((weight * v).sum(axis=1) for v in (x * y, x * x, y * y))
-            return np.asarray(xy / np.sqrt(xx * yy))
+        x, y = (v - ratio((weight * v).sum(axis=1, keepdims=True), total) for v in (x, y))
+        xy, xx, yy = ((weight * v).sum(axis=1) for v in (x * y, x * x, y * y))
+        return ratio(xy, np.sqrt(xx * yy))
     if measure.statistic not in _PAIRED:
         raise ValueError(f"no bootstrap over systems for {measure.statistic}")
     first, second = np.triu_indices(x.shape[1], 1)
@@ -104,7 +97,7 @@ def system_agreement(x: FloatArray, y: FloatArray, weight: FloatArray, measure: 
 
 
 def _correlation(sums: FloatArray) -> FloatArray:
-    """(6, ...) weighted sums: count, x, y, x², y², xy → (...) Pearson's r; NaN where a side hardly varies."""
+    """Weighted sums → Pearson's r; NaN where a side hardly varies."""
     n, x, y, xx, yy, xy = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         spread_x, spread_y = xx - x * x / n, yy - y * y / n
@@ -115,13 +108,12 @@ def _correlation(sums: FloatArray) -> FloatArray:
 def _mean_of_items(values: FloatArray, weight: FloatArray) -> FloatArray:
     """(draws, items) → (draws,) weighted mean of the defined ones."""
     defined = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        total = np.where(defined, values * weight, 0.0).sum(axis=1)
-        return np.asarray(total / np.where(defined, weight, 0.0).sum(axis=1))
+    total = np.where(defined, values * weight, 0.0).sum(axis=1)
+    return ratio(total, np.where(defined, weight, 0.0).sum(axis=1))
 
 
 def _pair_sums(gold_gap: FloatArray, metric_gap: FloatArray, measure: Measure, epsilon: float) -> FloatArray:
-    """(c, ...) per pair what the statistic sums: (right or order product, compared or gold apart[, metric apart])."""
+    """What the statistic sums per pair: right and compared; for Kendall order product, gold and metric apart."""
     x = np.sign(np.nan_to_num(gold_gap))
     y = np.where(np.abs(metric_gap) <= epsilon, 0.0, np.sign(metric_gap))
     known = ~np.isnan(gold_gap)
@@ -134,8 +126,7 @@ def _pair_sums(gold_gap: FloatArray, metric_gap: FloatArray, measure: Measure, e
 
 
 def _ratio(sums: FloatArray, measure: Measure) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if measure.statistic == "kendall":
-            return np.asarray(sums[0] / np.sqrt(sums[1] * sums[2]))
-        share = sums[0] / sums[1]
-    return np.asarray(2 * share - 1 if measure.statistic in ("darr", "tau23", "tau23_0") else share)
+    if measure.statistic == "kendall":
+        return ratio(sums[0], np.sqrt(sums[1] * sums[2]))
+    share = ratio(sums[0], sums[1])
+    return 2 * share - 1 if measure.statistic in ("darr", "tau23", "tau23_0") else share

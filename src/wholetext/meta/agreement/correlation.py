@@ -1,9 +1,7 @@
 """Correlations and pair counts of metric scores with human scores, row by row; NaN = not judged.
 
-A score matrix is (systems, items). *Rows* are what a statistic is computed over: all scores at once (``none``), one
-row per system (``system``) or one per item (``item``); row values are then averaged. Undefined rows follow mt-
-metrics-eval. Pairs of short rows are compared all at once; long rows use a wavelet matrix over ranks: O(n log n) time,
-O(n) memory, any tie threshold.
+Scores are (systems, items). *Rows* are what a statistic is computed over: all scores at once (``none``), one row per
+system or one per item; row values are then averaged. Undefined rows follow mt-metrics-eval.
 """
 
 from __future__ import annotations
@@ -34,12 +32,17 @@ def as_rows(values: FloatArray, average: Average) -> FloatArray:
 
 
 def both_known(gold: FloatArray, metric: FloatArray) -> BoolArray:
-    """Where a pair of scores can be used."""
     return np.asarray(~(np.isnan(gold) | np.isnan(metric)))
 
 
+def ratio(top: FloatArray | IntArray, bottom: FloatArray | IntArray) -> FloatArray:
+    """Their quotient, without a warning where it is undefined."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(top / bottom)
+
+
 def pearson_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """(..., n) twice → (...,) Pearson's r; NaN where fewer than two scores are known or one side is constant."""
+    """(..., n) twice → (...,) Pearson's r; NaN for fewer than two known scores or a constant side."""
     known = both_known(gold, metric)
     count = known.sum(axis=-1)
     undefined, centred = count < 2, []
@@ -50,19 +53,19 @@ def pearson_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
         undefined = undefined | (low == high)
         centred.append(np.where(known, values - mean[..., None], 0.0))
     x, y = centred
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r = np.clip((x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1)), -1.0, 1.0)
-    return np.where(undefined, np.nan, r)
+    r = ratio((x * y).sum(axis=-1), np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1)))
+    return np.where(undefined, np.nan, np.clip(r, -1.0, 1.0))
 
 
 def spearman_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """(..., n) twice → (...,) Spearman's rho: Pearson's r of the ranks, equal scores sharing their mean rank."""
+    """(..., n) twice → (...,) Spearman's rho: Pearson's r of the ranks."""
     known = both_known(gold, metric)
-    return pearson_rows(rank_rows(np.where(known, gold, np.nan)), rank_rows(np.where(known, metric, np.nan)))
+    x, y = (rank_rows(np.where(known, values, np.nan)) for values in (gold, metric))
+    return pearson_rows(x, y)
 
 
 def williams_test(gold: FloatArray, one: FloatArray, two: FloatArray, one_sided: bool = True) -> float:
-    """Williams' test: p that two metrics correlate differently with the same (n,) human scores; NaN = not judged.
+    """Williams' test: p that two metrics correlate differently with the same (n,) human scores.
 
     The one-sided p is of the larger correlation, whichever it is (Graham and Baldwin 2014).
     """
@@ -73,11 +76,7 @@ def williams_test(gold: FloatArray, one: FloatArray, two: FloatArray, one_sided:
 
 
 def williams(r12: float, r13: float, r23: float, n: int, one_sided: bool = True) -> float:
-    """p for r12 (gold, metric 1) against r13 (gold, metric 2), given r23 (metric 1, metric 2) over n items.
-
-    t = (r12 - r13) √((n-1)(1+r23)) / √(2K (n-1)/(n-3) + ((r12+r13)/2)² (1-r23)³), K = 1 - r12² - r13² - r23² + 2 r12
-    r13 r23, with n - 3 degrees of freedom; NaN for n of 3 or less.
-    """
+    """p for r12 (gold, metric 1) against r13 (gold, metric 2), given r23, over n items; NaN for 3 or fewer."""
     if n <= 3:
         return float("nan")
     from scipy.special import stdtr
@@ -97,26 +96,21 @@ def rank_rows(values: FloatArray) -> FloatArray:
 
 
 def average_rows(values: FloatArray, weights: FloatArray | None = None, nan_as_zero: bool = False) -> FloatArray:
-    """(..., rows) → (...,) mean over rows: macro by default, micro with ``weights``; undefined rows are left out.
-
-    ``nan_as_zero`` counts them as 0 instead; where no row is left the mean is 0.
-    """
+    """(..., rows) → (...,) mean; undefined rows are left out or count as 0, and without any row it is 0."""
     weight = np.ones(values.shape) if weights is None else np.broadcast_to(weights, values.shape)
     defined = ~np.isnan(values)
     total = np.where(defined, values * weight, 0.0).sum(axis=-1)
     count = (weight if nan_as_zero else np.where(defined, weight, 0.0)).sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(count > 0, total / count, 0.0))
+    return np.where(count > 0, ratio(total, count), 0.0)
 
 
 def zscore(values: FloatArray, known: BoolArray) -> FloatArray:
-    """(..., rows, n) standardised over all known entries of the last two axes; 0 where unknown or constant."""
+    """(..., rows, n) standardised over the last two axes; 0 where unknown or constant."""
     count = np.maximum(known.sum(axis=(-2, -1), keepdims=True), 1)
     mean = np.where(known, values, 0.0).sum(axis=(-2, -1), keepdims=True) / count
     centred = np.where(known, values - mean, 0.0)
     spread = np.sqrt((centred * centred).sum(axis=(-2, -1), keepdims=True) / count)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(known & (spread > 0), centred / spread, 0.0))
+    return np.where(known & (spread > 0), ratio(centred, spread), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,19 +132,16 @@ class PairCounts:
         """Kendall's tau-b; NaN where one side is all ties."""
         metric = self.total - self.ties_metric - self.ties_both
         gold = self.total - self.ties_gold - self.ties_both
-        with np.errstate(invalid="ignore", divide="ignore"):
-            tau = (self.concordant - self.discordant) / np.sqrt(metric) / np.sqrt(gold)
+        tau = ratio(ratio(self.concordant - self.discordant, np.sqrt(metric)), np.sqrt(gold))
         return np.where((metric == 0) | (gold == 0), np.nan, tau)
 
     @property
     def acc_eq(self) -> FloatArray:
         """Share of pairs ordered as gold orders them, equal where gold is equal; NaN without pairs."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((self.concordant + self.ties_both) / self.total)
+        return ratio(self.concordant + self.ties_both, self.total)
 
     @property
     def tau23(self) -> FloatArray:
-        """The same as a correlation: 2·acc_eq - 1."""
         return 2 * self.acc_eq - 1
 
 
@@ -170,14 +161,13 @@ def count_pairs(gold: FloatArray, metric: FloatArray, epsilon: float = 0.0) -> P
 
 
 def kendall_c_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """(..., n) twice → (...,) Stuart's tau-c: 2(C-D) / (n² (m-1)/m), m the smaller number of distinct values."""
+    """Stuart's tau-c: 2(C-D) / (n² (m-1)/m), m the smaller number of distinct values."""
     counts, known = count_pairs(gold, metric), both_known(gold, metric)
     ordered = np.sort(np.where(known, np.stack([gold, metric]), np.nan), axis=-1)  # NaN last
     steps = (ordered[..., 1:] != ordered[..., :-1]) & ~np.isnan(ordered[..., 1:])
     classes = (steps.sum(axis=-1) + known.any(axis=-1)).min(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        tau = 2 * (counts.concordant - counts.discordant) / (known.sum(axis=-1) ** 2 * (classes - 1) / classes)
-    return np.where(classes < 2, np.nan, tau)
+    most = ratio(known.sum(axis=-1) ** 2 * (classes - 1), classes)
+    return np.where(classes < 2, np.nan, ratio(2 * (counts.concordant - counts.discordant), most))
 
 
 def _short(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
@@ -210,7 +200,7 @@ def _long(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
 def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
     """For each entry of an ascending vector, the first later position whose difference exceeds ``epsilon``.
 
-    Bisection on the differences themselves: adding epsilon to a score would round differently from subtracting two.
+    Bisection on the differences: adding epsilon to a score would round differently.
     """
     n = len(ordered)
     low, high = np.arange(n) + 1, np.full(n, n)
@@ -225,7 +215,7 @@ def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
 def suffix_counts(ranks: IntArray, start: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """For each i: how many of ``ranks[start[i]:]`` are less than, equal to and greater than ``ranks[i]``.
 
-    A wavelet matrix walked from the highest bit: each level halves the range of candidates by a table lookup.
+    A wavelet matrix walked from the highest bit, O(n log n): each level halves the candidates.
     """
     n = len(ranks)
     less = np.zeros(n, dtype=np.int64)

@@ -1,10 +1,7 @@
 """The agreement statistics by name: range, estimate and chance level of each.
 
-Pairwise system accuracy: Kocmi et al. 2021, "To Ship or Not to Ship". DArr Kendall: the document- and segment-level
-statistic of WMT20 (Mathur et al. 2020). Soft pairwise accuracy: Thompson et al. 2024, "Improving Statistical
-Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy". Pairwise-difference Pearson:
-DiIanni et al. 2024. tau23 and acc_eq count correctly predicted ties as agreement (Deutsch, Foster and Freitag 2023,
-"Ties Matter", eq. 6-7).
+Pairwise accuracy of systems: Kocmi et al. 2021. DArr Kendall: Mathur et al. 2020. Soft pairwise accuracy: Thompson et
+al. 2024. Pairwise-difference Pearson: DiIanni et al. 2024. tau23 and acc_eq: Deutsch, Foster and Freitag 2023, eq. 6-7.
 """
 
 from __future__ import annotations
@@ -23,6 +20,7 @@ from wholetext.meta.agreement.correlation import (
     count_pairs,
     kendall_c_rows,
     pearson_rows,
+    ratio,
     spearman_rows,
 )
 from wholetext.meta.agreement.ties import calibrate
@@ -57,13 +55,11 @@ ROW_STATISTICS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A statistic with everything that decides its value: averaging, weights, and for ``darr`` the least gold
-    difference.
-    """
+    """A statistic with everything that decides its value."""
 
     statistic: str
     average: Average = "none"
-    gap: float = 25.0
+    gap: float = 25.0  # the least gold difference of ``darr``
     micro: bool = False  # weight rows by their number of scores
     nan_as_zero: bool = False  # count undefined rows as 0 instead of leaving them out
 
@@ -82,17 +78,17 @@ class Measure:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic of one metric: value, rows averaged, pairs compared, what chance gives, and the tie threshold."""
+    """A statistic of one metric."""
 
     value: float
-    rows: int
-    pairs: int
+    rows: int  # averaged
+    pairs: int  # compared
     chance: float
-    epsilon: float | None = None
+    epsilon: float | None = None  # the tie threshold
 
 
 def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate:
-    """(systems, items) twice → the statistic. ``spa`` is over systems, from segment scores; ``pdp`` is over items."""
+    """(systems, items) twice → the statistic; ``spa`` is over systems, from scores of segments."""
     x, y = as_rows(gold, measure.average), as_rows(metric, measure.average)
     match measure.statistic:
         case "spa":
@@ -121,7 +117,7 @@ def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate
 
 
 def row_weights(x: FloatArray, y: FloatArray, measure: Measure) -> FloatArray | None:
-    """(rows,) weights of the mean over rows, None for a plain mean; pooled pairs weigh by pairs."""
+    """(rows,) weights of the mean over rows, None for a plain mean."""
     count = both_known(x, y).sum(axis=-1)
     if measure.statistic == "accuracy":
         return np.asarray(count * (count - 1) // 2, dtype=np.float64)
@@ -133,17 +129,13 @@ def _chance(x: FloatArray, y: FloatArray, measure: Measure, weights: FloatArray 
     if measure.statistic not in ("acc_eq0", "tau23_0", "accuracy"):
         return 0.0
     counts = count_pairs(x, y)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ties = (counts.ties_gold + counts.ties_both) / counts.total
+    ties = ratio(counts.ties_gold + counts.ties_both, counts.total)
     accuracy = float(average_rows((1 - ties) / 2, weights))
     return 2 * accuracy - 1 if measure.statistic == "tau23_0" else accuracy
 
 
 def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[IntArray, IntArray]:
-    """(..., n) twice → (...,) concordant and compared pairs, of those whose gold scores are at least ``gap`` apart.
-
-    Strictly the same direction is concordant; a metric tie, or a gold tie where ``gap`` is 0, is not.
-    """
+    """(..., n) twice → (...,) concordant pairs and pairs compared: those at least ``gap`` apart in gold."""
     first, second = np.triu_indices(gold.shape[-1], 1)
     known = both_known(gold, metric)
     gold_gap = gold[..., first] - gold[..., second]  # (..., pairs)
@@ -154,12 +146,10 @@ def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[
 
 
 def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, float]:
-    """(systems, segments) twice → soft pairwise accuracy, pairs of systems, and the chance level.
+    """(systems, segments) twice → 1 - mean |p_gold - p_metric|, pairs of systems, and the chance level.
 
-    1 - mean |p_gold - p_metric| over pairs of systems. A metric that knows nothing has uniform p: E|p - U| = p² - p +
-    1/2. Where gold or the metric gives two systems the same score on every segment, draws equal to the observed
-    difference count half, so that the tie is p = 1/2 whichever system comes first; the reference implementation gives
-    1 to the one that happens to be first.
+    A metric that knows nothing has uniform p: E|p - U| = p² - p + 1/2. Two systems with the same score on every segment
+    have p = 1/2; the reference implementation gives 1 to the one that happens to be first.
     """
     kept = both_known(gold, metric).all(axis=0)  # a paired test can use no others
     if len(gold) < 2 or not kept.any():
@@ -179,10 +169,9 @@ def soft_masks(segments: int, draws: int = 1000, seed: int = 4) -> FloatArray:
 
 
 def pairwise_p(scores: FloatArray, masks: FloatArray, halved: BoolArray) -> FloatArray:
-    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of each pair of systems is better.
+    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of two systems is better.
 
-    ``masks`` is (draws, segments) of +1 and -1: which segments keep their order in a draw. In the pairs ``halved``,
-    draws equal to the observed difference count half: p of the reverse is then 1 - p.
+    ``masks`` is (draws, segments) of ±1. In pairs ``halved``, draws equal to the observed difference count half.
     """
     first, second = np.triu_indices(len(scores), 1)
     null, observed = masks.astype(scores.dtype) @ scores.T, scores.sum(axis=1)  # (draws, systems), (systems,)
@@ -195,10 +184,7 @@ def pairwise_p(scores: FloatArray, masks: FloatArray, halved: BoolArray) -> Floa
 
 
 def pairwise_difference_pearson(gold: FloatArray, metric: FloatArray) -> tuple[float, int]:
-    """(systems, items) twice → Pearson's r of all within-item differences of scores, and the number of pairs.
-
-    Both orders of each pair count, so both means are 0 and r is a ratio of sums of products.
-    """
+    """(systems, items) twice → Pearson's r of all within-item differences in both orders, and the number of pairs."""
     first, second = np.triu_indices(len(gold), 1)
     known = both_known(gold, metric)
     usable = known[first] & known[second]  # (pairs, items)
@@ -212,5 +198,4 @@ def system_means(values: FloatArray) -> FloatArray:
     """(..., systems, items) → (..., systems) mean of what is known; NaN where nothing is."""
     known = ~np.isnan(values)
     count = known.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(count > 0, np.where(known, values, 0.0).sum(axis=-1) / count, np.nan)
+    return np.where(count > 0, ratio(np.where(known, values, 0.0).sum(axis=-1), count), np.nan)

@@ -1,14 +1,11 @@
 """Is one metric's agreement with humans better than another's? PERM-BOTH and the pairs test, for all pairs of metrics.
 
-PERM-BOTH (Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
-Methods"): the two metrics' standardised scores are exchanged at random, entry by entry, and the difference in
-correlation is compared with the observed one. All pairs of metrics share the same draws.
+PERM-BOTH (Deutsch, Dror and Roth 2021): two metrics' standardised scores are exchanged at random, entry by entry, and
+the difference in correlation is compared with the observed one. All pairs of metrics share the same draws.
 
-The pairs test is for tie-calibrated accuracy (mt-metrics-eval, ``perm_test=pairs``): each metric keeps its own tie
-threshold; what is exchanged at random are the two metrics' verdicts on a pair of outputs (right or wrong), not their
-scores. A pair on which both are right, or both wrong, changes nothing, and one on which they differ moves the
-difference of the means by plus or minus its weight. So the null difference is a sum of binomials, one per distinct
-weight, and no verdict has to be drawn one by one.
+The pairs test is for tie-calibrated accuracy (mt-metrics-eval, ``perm_test=pairs``): each metric keeps its threshold,
+and verdicts on pairs of outputs (right or wrong) are exchanged. A pair on which the two differ moves the difference of
+the means by plus or minus its weight, so the null difference is a sum of binomials, one per distinct weight.
 """
 
 from __future__ import annotations
@@ -37,33 +34,27 @@ _LONG = 1024  # rows longer than this are not expanded into all their pairs at o
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """How a test draws: how many, from which seed (or exactly these exchanges), and when it may stop early.
-
-    After every ``block`` draws a pair is settled whose p is below ``low`` or above ``high``; ``block`` 0 never stops
-    early, nor does the pairs test. Its exchanges are (draws, rows, pairs of a row).
-    """
+    """How a test draws, and when PERM-BOTH may stop early."""
 
     count: int = 1000
     seed: int | None = 12345
-    block: int = 0
+    block: int = 0  # draws after which a pair with p below ``low`` or above ``high`` is settled; 0: none is
     low: float = 0.02
     high: float = 0.5
-    swaps: BoolArray | None = None  # (draws, systems, items), True = exchanged
+    swaps: BoolArray | None = None  # (draws, systems, items) exactly these exchanges, for PERM-BOTH
 
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """All pairs i < j of metrics, in the order given: p that metric i agrees better than j, and what was drawn."""
+    """All pairs of metrics, in the order given."""
 
-    p: FloatArray  # (metrics, metrics); p[j, i] is the p of the opposite direction; NaN on the diagonal
+    p: FloatArray  # (metrics, metrics) p that metric i agrees better than metric j
     delta: FloatArray  # (metrics, metrics) observed difference, i − j
-    null: FloatArray  # (draws, pairs) drawn differences in the order of numpy's triu_indices; NaN after an early stop
+    null: FloatArray  # (draws, pairs i < j) drawn differences; NaN after an early stop
 
 
 def compare(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None) -> Comparisons:
-    """Every two metrics, from (systems, items) gold and (metrics, systems, items) scores: the pairs test for calibrated
-    ties, else PERM-BOTH.
-    """
+    """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties, else PERM-BOTH."""
     draws, average = draws or Draws(), measure.average
     if measure.calibrated:
         return _pairs_test(gold, metrics, measure, draws)
@@ -83,7 +74,7 @@ Differences = Callable[[BoolArray, IntArray], FloatArray]  # as in permuted_metr
 
 
 def _differences(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Differences:
-    """The fastest way to this statistic of exchanged metrics; gold (rows, n), metrics (metrics, rows, n)."""
+    """The fastest way to this statistic of exchanged metrics."""
     name = measure.statistic
     if name == "spa":
         return PermutedSoftAccuracy(gold, metrics).differences
@@ -105,7 +96,6 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
 
 
 def _run_draws(differences: Differences, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
-    """Draw permutations of this shape for all pairs of metrics, with early stopping if requested."""
     pairs = np.stack(np.triu_indices(metrics, 1), axis=1)
     observed = differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
     rng = np.random.default_rng(draws.seed)
@@ -137,28 +127,16 @@ def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparis
     return Comparisons(p, delta, null)
 
 
-# ---------------------------------------------------------------- the pairs test
-
-
 def _pairs_test(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws) -> Comparisons:
     epsilons = np.array([calibrate(gold, metric, measure.average).epsilon for metric in metrics])
     x, y = as_rows(gold, measure.average), as_rows(metrics, measure.average)
     count = (~np.isnan(x)).sum(axis=1)
-    weights = np.where(count >= 2, 2.0 / np.maximum(count * (count - 1), 1) / max(1, int((count >= 2).sum())), 0.0)
-    scale = 2.0 if measure.statistic == "tau23" else 1.0
-    drawn = _drawn(x, y, epsilons, weights, draws) if draws.swaps is None else _injected(
-        x, y, epsilons, weights, draws.swaps)
-    return _summarise(scale * drawn[0], scale * drawn[1], len(metrics))
-
-
-def _drawn(
-    x: FloatArray, y: FloatArray, epsilons: FloatArray, weights: FloatArray, draws: Draws
-) -> tuple[FloatArray, FloatArray]:
-    """(draws, pairs) null and (pairs,) observed differences: binomials of the pairs that only one metric has right."""
+    used = count >= 2
+    weights = np.where(used, 2.0 / np.maximum(count * (count - 1), 1) / max(1, int(used.sum())), 0.0)
     first, second = np.triu_indices(len(y), 1)
     rng = np.random.default_rng(draws.seed)
     null, observed = np.zeros((draws.count, len(first))), np.zeros(len(first))
-    for weight in np.unique(weights[weights > 0]):
+    for weight in np.unique(weights[used]):
         rows = weights == weight
         wins = np.zeros((len(y), len(y)))  # pairs of outputs on which metric i is right and metric j is wrong
         for right in _verdicts(x[rows], y[:, rows], epsilons):
@@ -168,33 +146,16 @@ def _drawn(
         wins = np.rint(wins).astype(np.int64)
         differing = (wins + wins.T)[first, second]
         observed += weight * (wins - wins.T)[first, second]
-        null += weight * (2.0 * rng.binomial(differing, 0.5, (draws.count, len(first))) - differing)
-    return null, observed
-
-
-def _injected(
-    x: FloatArray, y: FloatArray, epsilons: FloatArray, weights: FloatArray, swaps: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """The same with the exchanges given, verdict by verdict."""
-    first, second = np.triu_indices(len(y), 1)
-    null, observed = np.zeros((len(swaps), len(first))), np.zeros(len(first))
-    per_pair = np.repeat(weights, x.shape[1] * (x.shape[1] - 1) // 2)
-    signs, at = np.where(swaps, -1.0, 1.0).reshape(len(swaps), -1), 0
-    for right in _verdicts(x, y, epsilons):
-        here = slice(at, at + right.shape[1])
-        difference = per_pair[here] * (right[first].astype(np.float64) - right[second])  # (pairs of metrics, verdicts)
-        null += signs[:, here] @ difference.T
-        observed += difference.sum(axis=1)
-        at = here.stop
-    return null, observed
+        null += weight * (2.0 * rng.binomial(differing, 0.5, null.shape) - differing)
+    scale = 2.0 if measure.statistic == "tau23" else 1.0
+    return _summarise(scale * null, scale * observed, len(metrics))
 
 
 def _verdicts(gold: FloatArray, metrics: FloatArray, epsilons: FloatArray) -> Iterator[BoolArray]:
-    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as in gold? Rows in
-    order; a row too long for all its pairs at once compares one entry with all later ones.
-    """
+    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as in gold?"""
     n = gold.shape[1]
     step = max(1, _CELLS // max(1, len(metrics) * n * (n - 1) // 2))
+    # a row too long for all its pairs at once compares one entry with all later ones
     parts = [np.triu_indices(n, 1)] if n <= _LONG else [([i], slice(i + 1, None)) for i in range(n - 1)]
     for at in range(0, len(gold), step):
         for first, second in parts:

@@ -1,12 +1,11 @@
 """Statistics of permuted metrics: two metrics with scores exchanged, for all draws and pairs of metrics at once.
 
-A permutation test recomputes both correlations after random exchanges. Written out, the sums behind Pearson's r are
-linear in the 0/1 exchange mask and the pair counts behind Kendall's tau are quadratic in it, so all draws become matrix
-products, and the products of single metrics serve every pair of metrics they belong to. No loop runs over draws.
+The sums behind Pearson's r are linear in the 0/1 exchange mask and the pair counts behind Kendall's tau are quadratic
+in it, so all draws are matrix products, and the products of single metrics serve every pair they belong to.
 
-Every class here answers ``differences(swaps, pairs)``: (draws, rows, n) exchanges, True where the two metrics exchange
-their scores, and (k, 2) pairs of metrics → (draws, k) the statistic of the first permuted metric minus that of the
-second. Gold is (rows, n) as in ``correlation``, metrics are (metrics, rows, n).
+Every class here answers ``differences(swaps, pairs)``: (draws, rows, n) exchanges and (k, 2) pairs of metrics →
+(draws, k) statistic of the first permuted metric (the *hybrid*) minus that of the second. Gold is (rows, n), metrics
+are (metrics, rows, n).
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ Single = NDArray[np.float32]
 
 
 class PermutedPearson:
-    """Mean over rows of Pearson's r. r needs Σh, Σh² and Σgh of a hybrid h, each linear in the mask.
+    """Mean over rows of Pearson's r, from Σh, Σh² and Σgh of a hybrid h.
 
-    ``pooled`` gives one r over all within-row differences instead: their sums of products are n·Σgh and n·Σ(h - mean)².
+    ``pooled`` gives one r over all within-row differences: their sums are n·Σgh and n·Σ(h - mean)².
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray, pooled: bool = False) -> None:
@@ -78,9 +77,7 @@ class PermutedPearson:
     def _correlations(
         self, sums: FloatArray, rows: slice, mask: FloatArray, own: int, other: int
     ) -> tuple[FloatArray, IntArray | int]:
-        """(rows, draws) r of each row and draw, 0 where undefined, and how many are defined. Works in place: this is
-        the innermost loop.
-        """
+        """(rows, draws) r, 0 where undefined, and how many are defined. In place: this is the innermost loop."""
         plain, squares, product = sums  # (rows, draws) each
         np.multiply(plain, plain, out=plain)
         plain /= self.count[rows]
@@ -103,8 +100,8 @@ class PermutedPairs:
     """Statistics made of pair counts within short rows (Kendall's tau-b, acc_eq, accuracy, DArr).
 
     The order of two entries of a hybrid depends on both their masks u and v: S00 + u·(S10-S00) + v·(S01-S00) +
-    u·v·(S11-S10-S01+S00). Sums over pairs are therefore linear in the masks and their products, which are the same for
-    every pair of metrics. Counts are whole numbers, exact in single precision.
+    u·v·(S11-S10-S01+S00). Sums over pairs are linear in the masks and their products. Counts are whole numbers, exact
+    in single precision.
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
@@ -173,7 +170,7 @@ class PermutedPairs:
         return np.divide(counts[0], metric_free, out=np.zeros(defined.shape), where=defined), defined.astype(np.float64)
 
     def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[Single, Single]:
-        """Of the polynomials in (masks, 1, products of masks): (rows, columns·k, features) of the first hybrid, and
+        """(rows, columns·k, features) of the polynomials in (masks, 1, products of masks) of the first hybrid; and
         what must be added to (masks, 1) for the second, whose mask is the complement.
         """
         ranks, size = self.ranks[rows], self.metrics
@@ -203,7 +200,6 @@ class PermutedScores:
         self.measure, self.weights = measure, row_weights(self.gold, self.gold, measure)
 
     def _value(self, hybrid: FloatArray) -> FloatArray:
-        """(draws, rows, n) → (draws,)."""
         values = ROW_STATISTICS[self.measure.statistic](np.broadcast_to(self.gold, hybrid.shape), hybrid)
         return average_rows(values, self.weights, self.measure.nan_as_zero)
 
@@ -219,11 +215,10 @@ class PermutedScores:
 
 
 class PermutedSoftAccuracy:
-    """Soft pairwise accuracy. Every hybrid has p-values of its own, one per pair of systems.
+    """Soft pairwise accuracy; rows are systems.
 
-    Here they come from the normal limit of the paired permutation test, p = Φ(-Σd / √Σd²) over the segments'
-    differences d, for gold and metrics alike: its draws would only add noise. Σd is linear and Σd² quadratic in the
-    exchanges. Rows are systems.
+    The p-values of each hybrid come from the normal limit of the paired permutation test, p = Φ(-Σd / √Σd²) over the
+    segments' differences d, for gold and metrics alike: draws would only add noise.
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
@@ -241,7 +236,6 @@ class PermutedSoftAccuracy:
         return out
 
     def _block(self, one: Single, two: Single, masks: Single) -> FloatArray:
-        """(draws, k) difference of the accuracies of ``one`` and ``two`` with the entries of ``masks`` exchanged."""
         change = two - one
         plain = [_Sums(one, change, masks), _Sums(two, -change, masks)]
         error = np.zeros((2, masks.shape[1], len(one)))

@@ -1,9 +1,7 @@
 """Tie calibration: the threshold below which metric scores count as equal that maximises acc_eq.
 
-Exact over all pairs of every row (Deutsch, Foster and Freitag 2023, "Ties Matter", section 5): moving one pair to the
-tied state changes the mean over rows by a fixed amount, so sorting the pairs by distance and one cumulative sum gives
-the whole curve. Where the pairs would not fit in memory, stretches of thresholds that cannot hold the maximum are
-skipped.
+Exact over all pairs of every row (Deutsch, Foster and Freitag 2023, "Ties Matter", section 5): tying one pair changes
+the mean over rows by a fixed amount, so sorting pairs by distance and one cumulative sum give the whole curve.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ class Calibration:
 
 
 def calibrate(gold: FloatArray, metric: FloatArray, average: Average) -> Calibration:
-    """Calibrate on (systems, items) scores; one threshold for all rows. NaN throughout where there is no pair."""
+    """(systems, items) twice; one threshold for all rows. NaN throughout where there is no pair."""
     x, y = as_rows(gold, average), as_rows(metric, average)
     count = both_known(x, y).sum(axis=-1)
     pairs, rows = int((count * (count - 1) // 2).sum()), int((count >= 2).sum())
@@ -68,17 +66,15 @@ class _Pairs:
         self.rows = int((self.per_row > 0).sum())
 
     def best_epsilon(self) -> float:
-        """The smallest threshold that reaches the maximum: 0, or the distance of a pair that gold ties.
+        """The smallest threshold that reaches the maximum.
 
-        Tying gains the pairs that gold ties and loses those that were right; other pairs change nothing and need not be
-        sorted. Whole counts, by rows of equal weight, are exact.
+        Tying gains the pairs that gold ties and loses those that were right; other pairs change nothing.
         """
         gains = self.usable & self.gold_tied & ~self.correct
         losses = self.correct & ~self.gold_tied
         sizes = np.unique(self.per_row[self.per_row > 0])
         if len(sizes) == 1:
-            # Distances are not negative, so their bits sort as they do and leave room for one more: gain or loss. One
-            # sort of plain numbers then does what sorting pairs by index would.
+            # distances are not negative, so their bits sort as they do and leave room for one more: gain or loss
             keys = (self.distance.view(np.uint64) << 1 | losses)[gains | losses]
             keys.sort()
             balance = np.cumsum(1 - 2 * (keys & 1).astype(np.int8), dtype=np.int32)
@@ -98,7 +94,6 @@ class _Pairs:
         return _smallest_best(candidates, value)[0]
 
     def acc_eq(self, epsilon: float) -> float:
-        """The mean over rows at a threshold, from whole counts."""
         right = self.correct
         if epsilon > 0:
             right = np.where(self.distance <= epsilon, self.gold_tied & self.usable, self.correct)
@@ -108,20 +103,19 @@ class _Pairs:
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """A threshold that some pair attains (or 0), the value there, the gold ties it predicts, and how far ties reach."""
+    """A threshold that some pair attains, or 0."""
 
     epsilon: float
-    value: float
-    gold_tied: float
-    reach: list[IntArray]
+    value: float  # there
+    gold_tied: float  # the share of gold ties it predicts
+    reach: list[IntArray]  # per row and entry: the first entry not tied with it
 
 
 class _Search:
     """Exact calibration of long rows without holding all pairs.
 
-    Between two thresholds the value can rise above the lower one only by the gold ties that lie between, so most
-    stretches of thresholds are ruled out by counting pairs at their ends; the others are split, and enumerated once
-    they are small.
+    Between two thresholds the value can rise only by the gold ties that lie between, so most stretches are ruled out by
+    counting pairs at their ends; the others are split, and enumerated once they are small.
     """
 
     def __init__(self, x: FloatArray, y: FloatArray, rows: int) -> None:
@@ -136,7 +130,6 @@ class _Search:
         self.best, self.epsilon = -np.inf, 0.0
 
     def acc_eq(self, epsilon: float) -> float:
-        """The mean over rows at a threshold."""
         rows = [count_pairs(gold, metric, epsilon).acc_eq for gold, metric, _ in self.parts]
         return float(np.mean(rows))
 
