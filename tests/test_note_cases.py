@@ -17,6 +17,7 @@ from note_cases import CASES, FILES, PUBLISHED, Case, page
 import wholetext as wt
 from wholetext.backends import low_precision
 from wholetext.cli.main import main
+from wholetext.files import packages
 from wholetext.io import LineFiles, read
 from wholetext.reporting import PageOptions, analyse
 from wholetext.reporting.page import _parts
@@ -37,6 +38,9 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     if case.where == "backends/low_precision.py":
         limit_instructions(monkeypatch)
+    if case.where == "files/packages.py":
+        other = {name: {**facts, "version": "0.0"} for name, facts in packages._known().items()}
+        monkeypatch.setattr(packages, "_known", lambda: other)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

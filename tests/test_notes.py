@@ -116,3 +116,20 @@ def test_what_systems_share_is_said_once() -> None:
     assert merged({"x": {"a": [Note("cut", 1, 1, "documents")]}}) == ["x: cut (1 of 1 document)"]
     windows = {"a": [Note("cut", 3, 40, "windows")], "b": [Note("cut", 3, 41, "windows")]}
     assert merged({"x": windows}) == ["x: cut (a 3 of 40 windows, b 3 of 41 windows)"]
+
+
+@dataclass(frozen=True)
+class Undecided(Metric):
+    """Has no score for anything."""
+
+    name = "undecided"
+    summary = "a metric for these tests"
+
+    def measure(self, requests: list[Request], run: Runtime) -> FloatArray:  # type: ignore[override]
+        return mean_stats([float("nan")] * len(requests))
+
+
+def test_scores_that_are_all_undefined_are_told_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUILTIN, "undecided", f"{__name__}:Undecided")
+    scores = wt.score(CORPUS, [GOOD], "undecided", Options(cache=False, flags=False))["good"]
+    assert scores.notes == ("every score is undefined, so there is no average (10 of 10 segments)",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,3 +93,15 @@ def test_references_not_read_and_references_not_used_are_the_same() -> None:
     both = wt.score(two, [OUTPUT], "bleu", Options(cache=False))["s"]
     assert chosen.signature == read_one.signature
     assert chosen.signature["corpus"] != both.signature["corpus"]
+
+
+MODEL = Path(__file__).parent / "oracle" / "neural" / "models" / "tiny-mbart50"
+
+
+@pytest.mark.parametrize(("metric", "refs", "parameter"), [
+    ("chrf", None, "refs="), ("sbert", ["a b"], "langs="), (f"prism(direction=src-hyp)@{MODEL}", ["a b"], "srcs="),
+])  # fmt: skip
+def test_what_is_missing_is_named_as_python_names_it(metric: str, refs: list[str] | None, parameter: str) -> None:
+    with pytest.raises(wt.WholetextError) as caught:
+        wt.score_texts(["a b"], refs=refs, metric=metric)
+    assert parameter in caught.value.next

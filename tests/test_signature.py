@@ -13,6 +13,7 @@ from wholetext import Corpus, Document, Options, Output, Signature
 from wholetext.cli.main import main
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
+from wholetext.scoring.results import write_run
 
 SRC = ("Ein Satz.", "Noch ein Satz.", "Der letzte.")
 TEXT = ("A sentence.", "One more sentence.", "The last one.")
@@ -107,3 +108,29 @@ def test_runs_of_the_first_version_in_int8_open(tmp_path: Path, capsys: pytest.C
     with pytest.raises(SystemExit, match="0"):
         main(["compare", str(folder), "--signatures"])
     assert "dtype:int8" in capsys.readouterr().out
+
+
+GIVEN = "context(prev=9,next=9,hyp=ref,source=shuffled,seed=123456789):bleu(tokenize=char)"
+
+
+def test_parameters_that_were_given_come_before_defaults_and_version() -> None:
+    short = signature(corpus("ref"), "context(prev=3):chrf(word_order=2,lowercase=true)").short.split("|")
+    assert short[3:6] == ["prev:3", "word_order:2", "lowercase:true"] and short[-3] == "…"
+    full = signature(corpus("ref"), GIVEN)
+    assert len(full.short) <= 100 and full.short.endswith(f"|…|#{full.hash}"), "parameters need the room of the version"
+    shown = {part.partition(":")[0] for part in full.short.split("|")}
+    assert {"prev", "next", "hyp", "source", "seed", "tokenize"} <= shown
+
+
+def test_what_is_left_out_is_told() -> None:
+    items = {"metric": "m", "view": "v", **{f"given{i}": "x" * 20 for i in range(9)}, "usual": "y", "wholetext": "1"}
+    full = Signature(items, [key for key in items if key.startswith("given")])
+    assert "|given0:" in full.short and "usual" not in full.short and f"|…|#{full.hash}" in full.short
+    assert len(full.short) <= 100 and Signature(items).hash == full.hash
+
+
+def test_a_run_folder_gives_the_same_short_signature_back(tmp_path: Path) -> None:
+    results = wt.evaluate(corpus("ref"), [Output("s", {"d": TEXT})], [GIVEN], OPTIONS)
+    write_run(results, tmp_path / "run")
+    (spec,) = results.scores
+    assert wt.open_run(tmp_path / "run")[spec]["s"].signature.short == results[spec]["s"].signature.short

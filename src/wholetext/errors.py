@@ -89,3 +89,13 @@ def did_you_mean(word: str, known: list[str]) -> str:
 
     near = difflib.get_close_matches(word.lower(), known, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+_SINGULAR = {"have": "has", "are": "is"}
+
+
+def count(number: int, noun: str, verb: str = "") -> str:
+    """A number with its noun, and with a verb that is given in the plural: "1 line has", "2 lines have"."""
+    if number != 1:
+        return f"{number} {noun}s {verb}".rstrip()
+    return f"{number} {noun} {_SINGULAR.get(verb, verb and f'{verb}s')}".rstrip()

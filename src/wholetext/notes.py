@@ -15,6 +15,7 @@ CUT = "scored text was cut to fit the model"
 CONTEXT_CUT = "context was cut to fit the model"
 DROPPED = "text that fills no window is not scored; partial=include scores it"
 UNDEFINED = "the score is undefined and left out of the averages"
+ALL_UNDEFINED = "every score is undefined, so there is no average"
 BLIND = "the metric reads no context: its scores are those of the sentence view"
 _UNITS = {"whole": "documents", "slide": "windows", "paragraph": "paragraphs"}  # what a row of a view is; else segments
 _SPECS = 3  # specs that share a note and are named
@@ -59,9 +60,11 @@ def row_notes(found: Evidence, unit: str) -> list[Note]:
         if facts:
             whole.update(dict.fromkeys(facts.get("said", ())))
             counted.update(facts.get("notes", ()))
-    for at in np.flatnonzero(np.isnan(found.scores)).tolist():
+    undefined = np.isnan(found.scores)
+    what = ALL_UNDEFINED if undefined.all() else UNDEFINED
+    for at in np.flatnonzero(undefined).tolist():
         reason = (found.details[at] or {}).get("reason", "") if len(found.details) else ""
-        counted[f"{UNDEFINED}: {reason}" if reason else UNDEFINED] += 1
+        counted[f"{what}: {reason}" if reason else what] += 1
     if found.lost is not None and len(found.lost):
         context, scored = (int(number) for number in (found.lost > 0).sum(axis=0))
         counted.update({text: many for text, many in ((CUT, scored), (CONTEXT_CUT, context)) if many})

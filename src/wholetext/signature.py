@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MOST = 100  # characters of a short signature
-_ROOM = 79  # what further parameters may fill: a line of a terminal
+_ROOM = 79  # what parameters that were not given may fill: a line of a terminal
 _COUNTED = {"rows", "dropped", "lost_context", "lost_focus"}  # outcomes of one output, not settings
 _NAMED = {"refs", "context_refs"}  # names that users choose: how many there are is what matters
 _LEFT_OUT = _COUNTED | _NAMED | {"metric", "view", "model", "revision", "realigned", "corpus", "wholetext"}
 
 
 class Signature(Mapping[str, str]):
-    """Everything that can change a score, in order; prints as ``key:value|key:value``."""
+    """Everything that can change a score, in order; prints as ``key:value|key:value``.
 
-    def __init__(self, items: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
+    ``given`` are the keys that a user set: the short form shows them before those that have their defaults.
+    """
+
+    def __init__(self, items: Mapping[str, object] | Iterable[tuple[str, object]], given: Iterable[str] = ()) -> None:
         pairs = items.items() if isinstance(items, Mapping) else items
         self._items = {key: str(value) for key, value in pairs}
+        self._given = frozenset(given)
 
     def __getitem__(self, key: str) -> str:
         return self._items[key]
@@ -46,25 +50,41 @@ class Signature(Mapping[str, str]):
 
     @property
     def short(self) -> str:
-        """One line of at most 100 characters: metric, view, model, references, what else has room, version, hash."""
+        """One line of at most 100 characters: metric, view, model, references, parameters, version, hash.
+
+        Parameters that were given come first, and before the version. ``…`` stands for whatever had no room.
+        """
         model = self.get("model", "").rstrip("/").rpartition("/")[2].partition("#")[0]
         head = [self.get("metric", ""), self.get("view", "")]
         head += [f"{model}#{self['revision'][:8]}" if self.get("revision") else model] if model else []
         head += [f"refs:{_number(self['refs'])}"] if "refs" in self else []
         head += ["realigned"] if "realigned" in self else []
-        tail = [f"v:{self.get('wholetext', '')}", f"#{self.hash}"]
         keys = sorted((key for key in self if key not in _LEFT_OUT), key="view.joiner".__eq__)  # rarely of interest
-        rest = [f"{key.removeprefix('view.')}:{self[key]}" for key in keys]
-        room = _ROOM - len("|".join([*head, "…", *tail]))
-        shown = []
-        for part in rest:
-            if len(part) + 1 > room:
-                shown.append("…")
-                break
-            shown.append(part)
-            room -= len(part) + 1
+        parts = {key: f"{key.removeprefix('view.')}:{self[key]}" for key in keys}
+        given = [part for key, part in parts.items() if key in self._given]
+        rest = [part for key, part in parts.items() if key not in self._given]
+        version, end = f"v:{self.get('wholetext', '')}", f"#{self.hash}"
+        shown = _fitting(given, MOST - len("|".join([*head, "…", end])) - 1)
+        tail = [version, end]
+        if len("|".join([*head, *shown, "…", *tail])) > MOST and shown:
+            tail = [end]
+        if len(shown) == len(given):
+            shown += _fitting(rest, _ROOM - len("|".join([*head, *shown, "…", *tail])), in_order=True)
+        shown += ["…"] if len(shown) < len(parts) else []
         start, end = "|".join([*head, *shown]), "|".join(tail)
         return f"{start[: MOST - len(end) - 2]}…|{end}" if len(start) + len(end) >= MOST else f"{start}|{end}"
+
+
+def _fitting(parts: Sequence[str], room: int, in_order: bool = False) -> list[str]:
+    """The parts that have room beside one another; ``in_order``: none after the first that has not."""
+    found = []
+    for part in parts:
+        if len(part) + 1 <= room:
+            found.append(part)
+            room -= len(part) + 1
+        elif in_order:
+            break
+    return found
 
 
 def _number(names: str) -> int:

@@ -69,6 +69,12 @@ def parse(text: str) -> Spec:
     return Spec(metric=metric, view=view, model=model, revision=revision)
 
 
+def given_parameters(text: str) -> list[str]:
+    """The parameters that a spec sets, as signatures name them: ``view.`` before those of the view."""
+    spec = parse(text)
+    return [*(f"view.{name}" for name in (spec.view.args if spec.view else ())), *spec.metric.args]
+
+
 def parse_call(text: str) -> Call:
     """Read a single ``name(arg=value)``."""
     reader = _Reader(text)

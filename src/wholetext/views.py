@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from wholetext import languages
-from wholetext.errors import AlignmentError, SpecError
+from wholetext.errors import AlignmentError, SpecError, count
 from wholetext.types import Document, Excerpt, Request, Scores
 
 Span = tuple[int, int, float]  # start, stop, weight
@@ -72,7 +72,7 @@ class View:
         for side, text in {"output": hyp, **{f"reference {name}": doc.refs[name] for name in sides.refs}}.items():
             if len(text) != len(doc):
                 raise AlignmentError(
-                    f"the {side} has {len(text)} segments, the document {len(doc)}",
+                    f"the {side} has {count(len(text), 'segment')}, the document {len(doc)}",
                     where=f"document {doc.id}",
                     next="line them up with `wholetext align`, or use a whole: view, which needs no segments",
                 )

@@ -175,3 +175,16 @@ def test_a_damaged_comparison_is_told(corpus: str, tmp_path: Path, capsys: Captu
         write_run(replace(results, comparison=broken), tmp_path / "broken")
         code, _, err = call(capsys, "compare", str(tmp_path / "broken"))
         assert code == 2 and "stored comparison is damaged" in err
+
+
+def test_nothing_is_wider_than_80_columns(corpus: str, tmp_path: Path, capsys: Capture) -> None:
+    shown = score(capsys, corpus, tmp_path / "run", "--draws", "20")
+    code, out, _ = call(capsys, "compare", str(tmp_path / "run"))
+    assert code == 0 and "documents like these would separate them" in " ".join(out.split())
+    assert "|alpha:0.05|correction:holm" in "".join(line.strip() for line in shown.splitlines())
+    assert [line for line in f"{shown}\n{out}".splitlines() if len(line) > 80] == []
+
+
+def test_a_file_in_place_of_a_run_folder_is_told(corpus: str, capsys: Capture) -> None:
+    code, _, err = call(capsys, "compare", corpus)
+    assert code == 2 and "this is a file, not a run folder" in err and "wholetext score --out" in err

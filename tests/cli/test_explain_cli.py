@@ -44,7 +44,7 @@ def test_from_a_run_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str
     code, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one")
     assert code == 0
     assert "[+He+] left the house." in out and "[-She-] left the house." in out and "[+So+] it rained." in out
-    assert "But he stayed." not in out and "1 of 3 segments are not shown" in out
+    assert "But he stayed." not in out and "1 of 3 segments not shown" in out
     assert out.startswith("bad  one  d-blonde(tagger=plain)  f1 0.")
 
 

@@ -99,7 +99,7 @@ def test_values_of_0_1_0_are_neither_used_nor_destroyed(tmp_path: Path, capsys: 
     from wholetext.cli.about import clear, info
 
     info()
-    assert "1 values of wholetext 0.1.0" in capsys.readouterr().out
+    assert "1 value of wholetext 0.1.0" in capsys.readouterr().out
     clear()
     assert "dropped 2 values" in capsys.readouterr().out and Cache(path).info().unused == 0
 
@@ -148,3 +148,21 @@ except CacheError as fault:
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, env={**os.environ})
     assert "cannot be used" in done.stdout and "--no-cache" in done.stdout, done.stderr
     assert not list(tmp_path.glob("*.damaged-*"))
+
+
+def test_a_file_that_two_connections_find_damaged_is_set_aside_once(tmp_path: Path) -> None:
+    path, key = tmp_path / "cache.sqlite", content_key("a")
+    first = Cache(path)
+    first.put("kind", [(content_key(i), b"value" * 50) for i in range(200)])
+    first.close()
+    first, second = Cache(path), Cache(path)
+    with path.open("r+b") as file:  # every page but the first
+        file.seek(4096)
+        file.write(b"\xff" * (path.stat().st_size - 4096))
+    for one in (first, second):
+        one.get([key])
+    first.put("kind", [(key, b"kept")])
+    assert len(first.notes) == 1 and second.notes == [] and len(list(tmp_path.glob("*damaged*"))) == 1
+    assert second.get([key]) == {key: b"kept"}
+    first.close()
+    second.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.errors import InputError, ModelError, SpecError
+from wholetext.errors import InputError, ModelError, RunError, SpecError
 from wholetext.files.parsing import file_bytes, integer, number, read_json, read_toml, read_yaml
 
 
@@ -102,3 +102,21 @@ def test_file_bytes(tmp_path: Path) -> None:
     for path, most in ((tmp_path / "a", 2), (tmp_path / "endless", 9), (tmp_path, 9), (tmp_path / "no\0", 9)):
         with pytest.raises(InputError):
             file_bytes(path, most=most)
+
+
+@pytest.mark.parametrize(("text", "remedy"), [
+    ('{"a": "\\ud83d z"}', "both halves of its pair"), ('{"a": ' + "9" * 6000 + "}", "at most 300 digits"),
+    ('{"a": 1e999}', "at most 300 digits"), ("[" * 200 + "]" * 200, "flatten"), ('{"a": NaN}', "write null"),
+])  # fmt: skip
+def test_json_that_people_wrote_has_its_own_remedy(text: str, remedy: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_json(text, where="a.jsonl:1", next="write one JSON object per line")
+    assert remedy in caught.value.next
+    with pytest.raises(RunError) as made:  # a file of ours is made again
+        read_json(text, next="score again", error=RunError)
+    assert made.value.next == "score again"
+
+
+def test_a_bound_is_told_without_a_stray_comma() -> None:
+    with pytest.raises(InputError, match=r"^--seed: '-1' is not an integer between 0 and 9$"):
+        integer("-1", low=0, high=9, where="--seed")

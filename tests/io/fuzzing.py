@@ -127,7 +127,8 @@ def command_line(case: Case) -> None:
     if code == 0:
         json.loads(out.getvalue())
     else:
-        assert code == 2 and err.getvalue().startswith("error: "), (code, err.getvalue())
+        said = f"\n{err.getvalue()}"  # what the reader noticed may come first
+        assert code == 2 and "\nerror: " in said, (code, said)
 
 
 def options(case: Case) -> list[str]:

@@ -169,12 +169,12 @@ def test_xml_outputs_with_gaps_are_not_shifted(tmp_path: Path) -> None:
         xml(tmp_path, segs("2", "3", "4"), segs("1", "2", "3"))
     assert len(xml(tmp_path, segs("1", "2"), segs("1", "2", "3")).outputs[0].docs["d"]) == 3  # breaks of its own
     named = xml(tmp_path, segs("1", "2"), segs("a", "b"))
-    assert any("other segment ids than the source in 1 documents" in note for note in named.warnings)
+    assert any("other segment ids than the source in 1 document;" in note for note in named.warnings)
 
 
 def test_xml_text_is_not_lost(tmp_path: Path) -> None:
     found = xml(tmp_path, "<seg>a <b>bold <i>x</i></b> c</seg>", "<seg>y</seg>")
-    assert found.corpus.docs[0].src == ("a bold x c",) and any("1 segments have elements" in n for n in found.warnings)
+    assert found.corpus.docs[0].src == ("a bold x c",) and any("1 segment has elements" in n for n in found.warnings)
     for inner, says in (
         ("<seg>a<seg>b</seg></seg>", "<seg> inside a <seg>"), ("<p>lost</p><seg>a</seg>", "outside the segments: 'lo"),
         ("<seg>a<p>b</p></seg>", "<p> inside"), ("<src><seg>a</seg></src>", "does not stand in a <doc>"),

@@ -64,7 +64,7 @@ def test_missing_translations_are_empty_text_and_a_warning(small: Path) -> None:
     (small / "system-outputs/de-en/sys.1.txt").write_text("1\n[No translation supplied]  \n[No translation supplied]\n")
     loaded = read(small)
     assert loaded.outputs[0].docs == {"x": ("1", ""), "y": ("",)}
-    assert "sys.1.txt: 2 segments have no translation and are taken as empty text (first: line 2)" in loaded.warnings
+    assert "sys.1.txt: 2 segments have no translation, taken as empty text (first: line 2)" in loaded.warnings
 
 
 def test_gzip_jsonl_spaces_and_trailing_blanks(small: Path) -> None:
@@ -89,11 +89,11 @@ def test_faults(small: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         evalset.read(tmp_path / "nowhere")
     (small / "references/de-en.refB.txt").write_text("one\n")
-    with pytest.raises(AlignmentError, match=r"this has 1 lines, but .*sources/de-en.txt has 3"):
+    with pytest.raises(AlignmentError, match=r"this has 1 line, but .*sources/de-en.txt has 3"):
         read(small)
     (small / "references/de-en.refB.txt").unlink()
     (small / "documents/de-en.docs").write_text("news\tx\n")
-    with pytest.raises(AlignmentError, match=r"de-en.docs has 1 lines but de-en.txt has 3"):
+    with pytest.raises(AlignmentError, match=r"de-en.docs has 1 line but de-en.txt has 3"):
         read(small)
     (small / "documents/de-en.docs").write_text("")
     with pytest.raises(InputError, match="names no documents"):

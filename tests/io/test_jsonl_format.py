@@ -201,7 +201,7 @@ def test_lines_without_a_language_pair_beside_lines_with_one(tmp_path: Path) -> 
     assert loaded.warnings == ()
     silent = {"doc": "b", "src": ["1"], "outputs": {"x": ["A"]}}
     loaded = read_jsonl(tmp_path, stated, silent)
-    assert loaded.warnings == ("1 lines state no language pair and are taken as de-en, as others state",)
+    assert loaded.warnings == ("1 line states no language pair, taken as de-en, as others state",)
 
 
 def test_a_pair_may_have_hyphens_inside_its_codes(tmp_path: Path) -> None:

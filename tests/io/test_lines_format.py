@@ -166,7 +166,7 @@ def test_from_texts() -> None:
     )
     loaded = from_texts({"s": ["a"], "t": ["b"]}, refs=[["A"], ["B"]])
     assert loaded.corpus.references == ("ref0", "ref1") and len(loaded.outputs) == 2
-    with pytest.raises(AlignmentError, match=r"hyps\['hyp'\]:2: this has 1 lines, but refs\['ref'\] has 2"):
+    with pytest.raises(AlignmentError, match=r"hyps\['hyp'\]:2: this has 1 line, but refs\['ref'\] has 2"):
         from_texts(["a"], refs=["A", "B"])
     with pytest.raises(InputError, match="expected a list of strings, got str"):
         from_texts("a", refs=["A"])

@@ -78,7 +78,7 @@ def test_labels() -> None:
         ("sys.1\tnan\n", "'nan' is not a score", 1),
         ("sys.1\tinf\n", "'inf' is not a score", 1),
         ("sys.1\tx\n", "'x' is not a score", 1),
-        ("sys.1\n", "has 1 columns, expected 2", 1),
+        ("sys.1\n", "has 1 column, expected 2", 1),
         ("a b c\n", "has 3 columns", 1),
         ("", "no scores in this file", None),
         ("sys.2\t1\nsys.2\t2\nsys.2\t3\n", "scores of 'sys.2', which has no output", None),

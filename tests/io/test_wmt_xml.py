@@ -56,7 +56,7 @@ def test_a_wmt_file(tmp_path: Path) -> None:
         Output("T", {"one": ("1.", ""), "two": ("",)}),
     )
     lacks, suites, other = loaded.warnings
-    assert lacks == "the output of 'T' lacks 1 segments, taken as empty text (first: document 'one', segment 2)"
+    assert lacks == "the output of 'T' lacks 1 segment, taken as empty text (first: document 'one', segment 2)"
     assert "1 test-suite" in suites and "another number of segments" in other
     assert read_xml(tmp_path, GOOD, "uk-en") == loaded
 

@@ -282,10 +282,10 @@ def test_contrapro_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "1999_1_2.en").write_text("Another line.\n", "utf-8")
     (tmp_path / "1999_1_2.de").write_text("Eine andere.\n", "utf-8")
     notes = read_contrast_set(path, ContrastOptions(documents=tmp_path)).warnings
-    assert notes == ("1 items have no context: their document or line was not found",
-                     "1 items have another source sentence than their document's line")
+    assert notes == ("1 item has no context: the document or line was not found",
+                     "1 item has another source sentence than the document's line")
     (tmp_path / "1999_1_2.de").write_text("Eine.\nZwei.\n", "utf-8")
-    with pytest.raises(InputError, match="1 lines, but 2"):
+    with pytest.raises(InputError, match="1 line, but 2"):
         read_contrast_set(path, ContrastOptions(documents=tmp_path))
 
 

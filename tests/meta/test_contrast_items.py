@@ -83,7 +83,7 @@ def test_preferences_are_a_contrastive_set(tmp_path: Path) -> None:
     found = read_contrast_set(path)
     assert [[one.text for one in item.candidates] for item in found.items] == [["a", "b"], ["b", "a"]]
     assert [item.type for item in found.items] == ["para", "sent"]
-    assert found.warnings == ("1 items left out: people preferred neither text",)
+    assert found.warnings == ("1 item left out: people preferred neither text",)
 
 
 @pytest.mark.parametrize("wrong", [{"choice": "both"}, {"choice": 1}, {"choice": "text1", "text1": 3},

@@ -81,7 +81,7 @@ def test_span_ratings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("lines", "kind", "match"), [
     (["A\t{}"], InputError, "cannot be read"), (["A\t[1"], InputError, "cannot be read|not JSON"),
-    (["A"], InputError, "1 columns"), (["A\tNone"], AlignmentError, "1 ratings, expected 2"),
+    (["A"], InputError, "1 column"), (["A\tNone"], AlignmentError, "1 rating, expected 2"),
     (["A\tNone"] * 3, AlignmentError, "more ratings"),
     (['A\t{"errors": [{"start": 0, "end": 1, "severity": "x", "score": "nan"}]}'], InputError, "cannot be read")])
 def test_faulty_span_ratings(tmp_path: Path, lines: list[str], kind: type[Exception], match: str) -> None:

@@ -53,7 +53,7 @@ def test_a_score_that_is_missing_is_rebuilt_or_left_out_with_a_note(folder: Path
     evalset_folder.write(path, lines)
     found = find_ratings(folder, LP, "bio")
     assert len(found.ratings) == 31 and found.ratings.judgments().values[0, 0] == -7.0
-    assert found.note == "1 lines have no score"
+    assert found.note == "1 line has no score"
 
 
 def test_released_scores_stand_in_for_rebuilt_ones(folder: Path) -> None:
@@ -61,7 +61,7 @@ def test_released_scores_stand_in_for_rebuilt_ones(folder: Path) -> None:
     found = find_ratings(folder, LP, "mqm")
     gold = evalset_folder.gold()
     assert found.ratings.judgments().values[0].tolist() == gold["alpha"]
-    assert found.note == "1 ratings have only a score computed from severities"  # beta's, which was not released
+    assert found.note == "1 rating has only a score computed from severities"  # beta's, which was not released
 
 
 def test_esa_is_averaged(folder: Path) -> None:
@@ -112,7 +112,7 @@ def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["paragraphs", str(folder), "--k", "2"])
     out = capsys.readouterr().out
-    assert "32 by 1 raters" in out and "2\t12\t3\t0" in out
+    assert "32 by 1 rater," in out and "2\t12\t3\t0" in out
     with pytest.raises(SystemExit) as end:
         main(["meta", str(folder), "-m", "chrf", "--k", "2", "--draws", "0"])
     assert not end.value.code and "direct" in capsys.readouterr().out

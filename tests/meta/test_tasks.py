@@ -71,7 +71,7 @@ def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
     (Selection(gold="wmt"), "no human scores 'wmt'"), (Selection(refs=("refZ",)), "no reference 'refZ'"),
     (Selection(domains=("sport",)), "no domain 'sport'"),
     (Selection(systems=("omega",)), "no human scores of a system 'omega'"),
-    (Selection(systems=("alpha",)), "1 systems are left")])
+    (Selection(systems=("alpha",)), "1 system is left")])
 def test_faulty_choices(folder: Path, choice: Selection, match: str) -> None:
     with pytest.raises(InputError, match=match):
         read_participants(folder, LP, choice)

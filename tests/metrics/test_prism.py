@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wholetext.errors import ModelError
 from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output, Scores
 
@@ -149,3 +150,11 @@ def test_window_views_score_their_whole_text(texts: Any, model: str) -> None:
     for view in ("slide(size=3,step=2)", "paragraph(size=4)", "whole"):
         found = scored(texts["en-de"], "en-de", f"{view}:prism@{model}")
         assert np.isfinite(found.at("row")).all() and found.score < 0
+
+
+@pytest.mark.parametrize("parameter", ["tgt_lang", "src_lang"])
+def test_a_language_that_a_model_cannot_be_told_is_refused(texts: Any, oracle: Path, parameter: str) -> None:
+    direction = "src-hyp" if parameter == "src_lang" else "f"
+    spec = f"prism(direction={direction},{parameter}=de_DE)@{oracle / 'neural/models/tiny-mt5'}"
+    with pytest.raises(ModelError, match=f"no language codes, so it does not read {parameter}"):
+        scored(texts["en-de"], "en-de", spec)

@@ -44,7 +44,7 @@ def test_documents_of_one_id_are_refused() -> None:
 def test_segments_that_do_not_line_up_are_told_before_any_metric_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "measure", lambda *_: pytest.fail("nothing should be measured"))
     other = wt.Output("joined", {"a": ["one too"], "b": ["three"]})
-    with pytest.raises(AlignmentError, match="system joined, document a: chrf: the output has 1 segments"):
+    with pytest.raises(AlignmentError, match="system joined, document a: chrf: the output has 1 segment,"):
         wt.evaluate(CORPUS, [OUTPUT, other], ["whole:chrf", "chrf"])
 
 

@@ -12,7 +12,7 @@ from wholetext.alignment.alignment import Bead, Similarity
 from wholetext.alignment.alignment import align as align_sentences
 from wholetext.alignment.sentences import splitter
 from wholetext.alignment.word_alignment import segments_by_words
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 from wholetext.languages import density, joiner
 from wholetext.types import Corpus, Document, Output
 
@@ -127,7 +127,7 @@ def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: 
     if len(fixed) < 2 or not free or length < COMPLETE:
         return ""
     if FEW * len(free) <= len(fixed) or length - kept > CONTRADICTION:
-        return f"{len(free)} sentence{'s' if len(free) > 1 else ''} for {len(fixed)} segments"
+        return f"{count(len(free), 'sentence')} for {len(fixed)} segments"
     return ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from wholetext.backends import low_precision
 from wholetext.backends.device import DTYPES, Precision, pick_device, torch_module
 from wholetext.backends.hub.locate import SAFE, Located, guarded, loading, locate
-from wholetext.backends.tokenizer import read_config
+from wholetext.backends.tokenizer import quiet, read_config
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import Runtime
 
@@ -121,19 +121,3 @@ def reading(folder: Path) -> Iterator[Any]:
         raise MissingExtra("transformers", "models") from None
     with guarded(folder), quiet():
         yield transformers
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """No progress bars and load reports from transformers while a model loads; its settings are put back."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from wholetext.backends.device import memory, torch_module
@@ -218,12 +219,21 @@ def _limit(tokenizer: Any, config: Any) -> int:
 def speak(tokenizer: Any, langs: tuple[str, str]) -> None:
     """Set the languages of a multilingual tokenizer; others have none to set."""
     codes = _codes(tokenizer)
-    if codes and hasattr(tokenizer, "src_lang"):
+    if codes:
         tokenizer.src_lang, tokenizer.tgt_lang = (language_code(lang, codes) for lang in langs)
 
 
+def refuse_languages(model: str, folder: Path, named: Sequence[str]) -> None:
+    """An error where a model without language codes is told a language by a parameter."""
+    if named and not _codes(load_tokenizer(folder)):
+        raise ModelError(f"the model has no language codes, so it does not read {named[0]}", where=model,
+                         next=f"leave {named[0]} out")
+
+
 def _codes(tokenizer: Any) -> list[str]:
-    """The language codes a tokenizer knows; families and versions keep them in different places."""
+    """The language codes a tokenizer can be set to; families and versions keep them in different places."""
+    if not hasattr(tokenizer, "src_lang"):
+        return []
     for name in ("lang_code_to_token", "lang_code_to_id"):
         if getattr(tokenizer, name, None):
             return sorted(getattr(tokenizer, name))
@@ -242,4 +252,5 @@ def language_code(lang: str, codes: Sequence[str]) -> str:
         what = f"has several codes for the language {lang!r}"
     near = found or [code for code in codes if lang and code.startswith(wanted[:2])] or list(codes)
     raise ModelError(f"the model {what}",
-                     next=f"give it with -l, or as tgt_lang=CODE (src_lang=CODE for the source): {', '.join(near)}")
+                     next="give it (-l, in Python langs=), or as tgt_lang=CODE (src_lang=CODE for the source): "
+                          f"{', '.join(near)}")

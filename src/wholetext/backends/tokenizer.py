@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,12 +94,12 @@ class Tokenizer:
             tuple(self.ids(text, strip) for text in view.after),
         )
 
-    def limited(self, limit: int | None) -> int:
+    def limited(self, limit: int | None, model: str = "") -> int:
         """The number of ids a user or a settings file asks for (0 where none does); an error if the model cannot."""
         if limit is None:
             return 0
         minimum = len(self.markers.opening) + len(self.markers.closing) + 1
-        check_limit(limit, minimum, self.positions, str(self.folder))
+        check_limit(limit, minimum, self.positions, model or str(self.folder))
         return limit
 
     def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
@@ -200,8 +202,24 @@ def _load(folder: Path, kind: str) -> Any:
         import transformers
     except ImportError:
         raise MissingExtra("transformers", "models") from None
-    with guarded(folder, _BROKEN):
+    with guarded(folder, _BROKEN), quiet():
         return getattr(transformers, kind).from_pretrained(str(folder), **SAFE)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bars, warnings and load reports from transformers; its settings are put back afterwards."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def _core(folder: Path, full: Any) -> Any:

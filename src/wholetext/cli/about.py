@@ -14,6 +14,7 @@ import typer
 
 from wholetext.cli import options
 from wholetext.cli.terminal import warn
+from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.backends.hub.catalogue import Entry
@@ -215,10 +216,10 @@ def info(format: options.TableOrJson = "table", json_: options.Json = False) -> 
                           "unused": found.unused}))  # fmt: skip
         return
     print(f"{found.path}  {found.bytes / 1e6:.1f} MB")
-    for kind, count in found.counts.items():
-        print(f"  {kind:<24} {count}")
+    for kind, number in found.counts.items():
+        print(f"  {kind:<24} {number}")
     if found.unused:
-        print(f"  {found.unused} values of wholetext 0.1.0, which have no checksums and are not used; "
+        print(f"  {count(found.unused, 'value')} of wholetext 0.1.0, without checksum and not used; "
               "`wholetext cache clear` removes them")
 
 
@@ -237,5 +238,5 @@ def clear(
     if kind is not None and kind not in kinds:
         raise CacheError(f"the cache holds nothing of kind {kind!r}", where=str(scores.path),
                          next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}")
-    print(f"dropped {scores.clear(kind)} values")
+    print(f"dropped {count(scores.clear(kind), 'value')}")
     warn(scores.notes)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from wholetext.cli import terminal
-from wholetext.cli.terminal import LATEX, count, number, printable, warn
+from wholetext.cli.terminal import LATEX, number, printable, warn
+from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.scoring.results import Results
@@ -58,11 +60,21 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
     console = terminal.console(80)
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
                        f"{_legend(comparisons)}.", style="dim"))
-    console.print(Text(f"test  {first.signature}", style="dim"), soft_wrap=True)
+    console.print(Text(_wrapped(f"test  {first.signature}", console.width), style="dim"))
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
             console.print(Text(signature, style="dim"), soft_wrap=True)
     terminal.notes(notes, console)
+
+
+def _wrapped(signature: str, width: int) -> str:
+    """A signature on lines that end where one of its parts ends, if it is longer than ``width``."""
+    lines = [""]
+    for part in re.split(r"(?<=\|)", signature):
+        if len(lines[-1]) + len(part) > width:
+            lines.append("      ")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
@@ -110,12 +122,19 @@ def _legend(comparisons: Sequence[Comparison]) -> str:
 
 def pairs(comparisons: Sequence[Comparison]) -> None:
     """One line per system and metric: the difference to the baseline, and the documents needed for significance."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console = terminal.console(80)
     for comparison in comparisons:
         places = comparison.decimals
         if len(comparison.standings) == 1:
             continue
-        wide = max(len(printable(s.system)) for s in comparison.standings)
-        print(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}")
+        console.print(Text(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}"))
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column()
+        grid.add_column(max_width=console.width // 2, overflow="fold")
+        grid.add_column()
         for s in comparison.standings:
             if s.verdict == "baseline":
                 continue
@@ -123,7 +142,9 @@ def pairs(comparisons: Sequence[Comparison]) -> None:
             tested = f"p {number(s.p, 4)}, Holm {number(s.p_holm, 4)}"
             delta = number(s.delta, places)
             signed = f"+{delta}" if s.delta >= 0 else delta
-            print(f"  {printable(s.system):<{wide}} {signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
+            line = Text(f"{signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
+            grid.add_row(" ", Text(printable(s.system)), line)
+        console.print(grid)
 
 
 def _hint(standing: SystemResult) -> str:

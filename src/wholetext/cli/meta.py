@@ -10,7 +10,7 @@ import typer
 
 from wholetext.cli import options
 from wholetext.cli.terminal import progress_bar, warn
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 
 
 def meta(
@@ -186,8 +186,8 @@ def paragraphs(
                            out=out, format=format)
     source = found.source
     warn([source.note] if source.note else [])
-    print(f"{found.gold} ratings of {source.path}: {len(source.ratings)} by {len(source.ratings.raters)} raters, "
-          f"{len(source.ratings.systems)} systems")
+    print(f"{found.gold} ratings of {source.path}: {len(source.ratings)} by "
+          f"{count(len(source.ratings.raters), 'rater')}, {count(len(source.ratings.systems), 'system')}")
     if agreement:
         print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
         print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")

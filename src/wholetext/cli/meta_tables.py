@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, number
+from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.meta.paragraphs import Point
@@ -138,7 +139,7 @@ def _explanations(meta: Meta) -> list[str]:
         gold = where.gold_name if where.gold_at("sys") == where.gold_name else (
             f"{where.gold_name} ({where.gold_at('sys')} of systems)")
         lines.append(f"{where.name}: gold {gold}, reference {', '.join(where.refs) or 'none'}, "
-                     f"{len(where.systems)} systems, left out: {out}.")
+                     f"{count(len(where.systems), 'system')}, left out: {out}.")
         lines += [f"  {m.name}  {m.short}" for m in part.metrics if m.source != "file"]
     for where_name, level, names, table in meta.between:
         lines.append(f"between metrics, {where_name}, {level} (Pearson):")

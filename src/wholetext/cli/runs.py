@@ -12,6 +12,7 @@ import typer
 
 from wholetext.cli import options, terminal
 from wholetext.cli.terminal import number, warn
+from wholetext.errors import count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -146,7 +147,8 @@ def _side_by_side(found: Explained, *, every: bool) -> None:
     hidden = len(found.segments) - len(shown)
     legend = "[+extra+] is in the output alone, [-missing-] in the reference alone, green in both."
     legend = legend if found.reasons else "[+text+] is what the metric marked."
-    console.print(Text(f"\n{hidden} of {len(found.segments)} segments are not shown. {legend}", style="dim"))
+    segments = count(len(found.segments), "segment")
+    console.print(Text(f"\n{hidden} of {segments} not shown. {legend}", style="dim"))
 
 
 def _categories(found: Explained) -> Table:
@@ -237,6 +239,6 @@ def report(
                   formats=[part.strip() for part in formats.split(",") if part.strip()],
                   options=PageOptions(title, segments))
     if figures is not None:
-        print(f"figures: {len(files) - (page is not None)} files in {figures}/")
+        print(f"figures: {count(len(files) - (page is not None), 'file')} in {figures}/")
     if page is not None:
         print(f"report: {page} ({page.stat().st_size / 1e6:.1f} MB)")

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import typer
 
 from wholetext.cli import options
-from wholetext.cli.terminal import count, printable, progress_bar, warn
+from wholetext.cli.terminal import printable, progress_bar, warn
+from wholetext.errors import count
 
 
 def score(
@@ -72,11 +73,12 @@ def plan(
         return
     for one in plans:
         print(one.spec)
-        left_out = f"{one.dropped} of {one.segments} segments are not scored"
-        print(f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, {one.distinct} distinct requests, "
-              f"{left_out if one.dropped else 'every segment is scored'}")
+        left_out = f"{one.dropped} of {count(one.segments, 'segment')} not scored"
+        print(f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, "
+              f"{count(one.distinct, 'distinct request')}, {left_out if one.dropped else 'every segment is scored'}")
         if one.tokens is not None:
-            print(f"  {one.tokens} tokens; {one.lost_context} rows would lose context, {one.lost_focus} scored text")
+            print(f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
+                  f"{one.lost_focus} scored text")
         for row in one.shown:
             where = f"{printable(row.doc)} {row.start + 1}–{row.stop}, {printable(row.system)}"
             print(f"  {where}  (« » marks what is scored)")
@@ -105,7 +107,7 @@ def demo(
     from wholetext.significance.stored import compare_run
 
     corpus, outputs = load(pair)
-    print(f"wholetext score {corpus.id} ({len(corpus)} documents, {len(outputs)} systems)\n")
+    print(f"wholetext score {corpus.id} ({count(len(corpus), 'document')}, {count(len(outputs), 'system')})\n")
     with progress_bar(quiet=False) as progress:
         results = make_run(Loaded(corpus, outputs, ()), metric or default_metrics(), Options(progress=progress),
                            out=out, overwrite=overwrite or _is_demo(out))

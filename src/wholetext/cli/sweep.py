@@ -13,6 +13,7 @@ import typer
 
 from wholetext.cli import options, terminal
 from wholetext.cli.terminal import number
+from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.scoring.sweep import Sweep
@@ -112,8 +113,9 @@ def _table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None:
         table.add_row(*(Text(str(value)) for value in cell.settings.values()), *scores, *shares)
     console.print(Text(f"{found.metric} {'↑' if found.higher_is_better else '↓'}", style="bold"))
     console.print(table)
+    segments = count(sum(map(len, corpus.docs)), "segment")
     console.print(Text(
-        f"\n{len(corpus)} documents, {sum(map(len, corpus.docs))} segments, {'-'.join(corpus.langs)}. dropped: "
-        "segments not scored; context cut, text cut: rows that lost context or scored text to the model's limit.",
+        f"\n{count(len(corpus), 'document')}, {segments}, {'-'.join(corpus.langs)}. dropped: segments not scored; "
+        "context cut, text cut: rows that lost context or scored text to the model's limit.",
         style="dim"))
     terminal.notes(notes, console)

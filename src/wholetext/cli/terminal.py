@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wholetext.scoring.evaluate import Progress
 
 __all__ = [
-    "console", "count", "guarded", "notes", "number", "plain_table", "printable", "progress_bar", "tsv_row", "warn",
+    "console", "guarded", "notes", "number", "plain_table", "printable", "progress_bar", "tsv_row", "warn",
 ]
 
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
@@ -33,10 +33,6 @@ LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
 def number(value: float, places: int = 3) -> str:
     """A score as it is printed; undefined ones are a dash."""
     return "–" if math.isnan(value) else f"{value:.{places}f}"
-
-
-def count(many: int, what: str) -> str:
-    return f"{many} {what}" if many == 1 else f"{many} {what}s"
 
 
 def warn(notes: Iterable[str]) -> None:

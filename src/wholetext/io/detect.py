@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io import formats
 from wholetext.io.assembly import Langs, Loaded, assemble
 from wholetext.io.formats import lines
@@ -62,7 +62,8 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
         if kind == "lines":
             texts, wanted = list(file.lines()), sum(len(doc) for doc in loaded.corpus.docs)
             if len(texts) != wanted:
-                raise AlignmentError(f"this has {len(texts)} lines, but the corpus has {wanted} segments", where=where,
+                raise AlignmentError(f"this has {count(len(texts), 'line')}, but the corpus has "
+                                     f"{count(wanted, 'segment')}", where=where,
                                      next="write one line per segment; outputs with other sentence breaks go in JSONL")
             left = iter(texts)  # in the order of the corpus
             outputs.append(Output(name, {doc.id: tuple(islice(left, len(doc))) for doc in loaded.corpus.docs}))

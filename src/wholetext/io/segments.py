@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded, alike, assemble, comparable, pair
 from wholetext.io.text import at, stem
 from wholetext.types import Corpus, Document, Output
@@ -49,7 +49,7 @@ def length(columns: Sequence[Column]) -> int:
     for other in others:
         if len(other.texts) != len(first.texts):
             raise AlignmentError(
-                f"this has {len(other.texts)} lines, but {first.where} has {len(first.texts)}",
+                f"this has {count(len(other.texts), 'line')}, but {first.where} has {len(first.texts)}",
                 where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
                 next="the files must be parallel, line by line; for outputs with other sentence breaks put "
                      "blank lines between the documents of every file, or give JSONL")
@@ -127,7 +127,7 @@ def load_records(
         notes += more
     else:
         runs = [DocumentRun("doc1", 0, len(lines))]
-        notes.append(f"no document ids are given: all {len(lines)} segments are taken as one document")
+        notes.append(f"no document ids are given: all {count(len(lines), 'segment', 'are')} taken as one document")
     metas = {name: values for (kind, name), values in columns.items() if kind == "meta"}
     runs = [replace(run, meta={name: values[run.start] for name, values in metas.items() if values[run.start]})
             for run in runs]
@@ -153,7 +153,7 @@ def _unstacked(
     words = {"doc": "document id", "src": "source", "ref": "reference {!r}"}
     for other, mine in others:
         if len(mine) != len(lead):
-            raise AlignmentError(f"system {name!r} has {len(lead)} segments but {other!r} has {len(mine)}",
+            raise AlignmentError(f"system {name!r} has {count(len(lead), 'segment')} but {other!r} has {len(mine)}",
                                  where=where, next=remedy)
         for (kind, ref), texts in columns.items():
             for a, b in zip(lead, mine):

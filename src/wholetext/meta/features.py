@@ -42,7 +42,7 @@ def discriminativeness(
             raise MetricError(f"{feature} is not a feature of a single text", next=f"for example {', '.join(FEATURES)}")
     if not corpus.references:
         raise MetricError("features are compared with references, and there is none", where=corpus.id,
-                          next="give one with -r")
+                          next="give one (-r, in Python refs=)")
     humans = [Output(name, {doc.id: doc.refs[name] for doc in corpus.docs}) for name in corpus.references]
     machine = evaluate(corpus, outputs, features, options).scores
     human = evaluate(corpus, humans, features, options).scores

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, count, did_you_mean
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names, human_scores, metric_names, split_label
 from wholetext.io.segments import DocumentRun
@@ -218,7 +218,7 @@ def _take_part(
             left_out[system] = next(why for why, holds in reasons.items() if holds)
     systems = tuple(sorted(system for system in judged if system not in left_out))
     if len(systems) < 2:
-        raise InputError(f"{len(systems)} systems are left, two are needed", where=place,
+        raise InputError(f"{count(len(systems), 'system', 'are')} left, two are needed", where=place,
                          next="; ".join(f"{name}: {why}" for name, why in left_out.items()))
     return systems, left_out
 

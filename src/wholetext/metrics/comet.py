@@ -102,7 +102,7 @@ class Comet(Metric):
     def seen(self, request: Request, run: Runtime) -> int | None:
         model = self._model(run)
         if self._crossed:
-            cross = CrossEncoder(model, model.tokenizer.limited(self.limit))
+            cross = CrossEncoder(model, model.tokenizer.limited(self.limit, self.model))
             return min(cross.seen(one) for one in _passes(request, self.qe))
         return model.tokenizer.seen(request.hyp[0], self._vectors(model).reading)
 
@@ -111,7 +111,7 @@ class Comet(Metric):
             return []
         model = self._model(run)
         if self._crossed:
-            cross = CrossEncoder(model, model.tokenizer.limited(self.limit))
+            cross = CrossEncoder(model, model.tokenizer.limited(self.limit, self.model))
             passes = [[cross.fit(one) for one in _passes(request, self.qe)] for request in requests]
             return [max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens)) for fits in passes]
         vectors = self._vectors(model)
@@ -121,7 +121,7 @@ class Comet(Metric):
         model = self._model(run)
         marked = model.tokenizer.marked
         if self._crossed:
-            cross = CrossEncoder(model, model.tokenizer.limited(self.limit))
+            cross = CrossEncoder(model, model.tokenizer.limited(self.limit, self.model))
             return [(_name(one), marked(cross.layout(one))) for one in _passes(request, self.qe)]
         vectors = self._vectors(model)
         return [(side, marked(vectors.layout(view)))
@@ -166,7 +166,7 @@ class Comet(Metric):
         return [found[i, side] for i in range(len(rows)) for side in range(len(rows[0]))]
 
     def _vectors(self, model: CometModel) -> SentenceVectors:
-        reading = TokenizedText(model.tokenizer.limited(self.limit), self.truncation)
+        reading = TokenizedText(model.tokenizer.limited(self.limit, self.model), self.truncation)
         return SentenceVectors(model, reading, self.pool_special_tokens)
 
     # ---------------------------------------------------------------- models that read all texts at once
@@ -179,7 +179,7 @@ class Comet(Metric):
         for at, request in enumerate(requests):
             if any(view.before or view.after for view in request.hyp):
                 run.warn("this model scores a segment and its context as one, because it reads both from one token", at)
-        limit = model.tokenizer.limited(self.limit)
+        limit = model.tokenizer.limited(self.limit, self.model)
         cross = run.resource((*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit))
         answers = iter(run.map(cross, [one for request in requests for one in _passes(request, self.qe)]))
         found = []

@@ -16,7 +16,7 @@ from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.tokenizer import FILES
 from wholetext.backends.vectors.word_encoder import Passage, TooLong, WordEncoder
-from wholetext.errors import SpecError
+from wholetext.errors import SpecError, count
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Matching, Weighting, WordsFrom, grid, mentions
 from wholetext.metrics.cohesion.metric import Focus, FocusMetric
@@ -157,7 +157,7 @@ class DsFocus(EncodedMetric):
             pairs = [(foci[hyp], foci[ref]) for hyp, ref in request.pairs()]
             alone = sum(not set(hyp.names) & set(ref.names) for hyp, ref in pairs)
             if alone:
-                run.detail(at, reason=f"no focus shared with {alone} of {len(pairs)} references")
+                run.detail(at, reason=f"no focus shared with {alone} of {count(len(pairs), 'reference')}")
                 run.warn(f"no focus is shared with a reference (no_overlap={self.no_overlap})", at)
             both = np.array([focus_distance(hyp, ref, squared=self.distance == "sqeuclidean",
                                             no_overlap=self.no_overlap) for hyp, ref in pairs])  # (references, 2)

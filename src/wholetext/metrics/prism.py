@@ -11,7 +11,7 @@ import numpy as np
 from wholetext.backends.hub.locate import identity, locate
 from wholetext.backends.layout import together
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
-from wholetext.backends.seq2seq import Pair, Seq2Seq, TokenLogProbs
+from wholetext.backends.seq2seq import Pair, Seq2Seq, TokenLogProbs, refuse_languages
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import MetricError
 from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
@@ -57,8 +57,11 @@ class Likelihood(Metric):
             raise MetricError(f"direction={self.direction} does not read {parameter}", next=f"leave {parameter} out")
         if self.limit is not None:
             check_limit(self.limit, 1, 0, self.model)
-        revision = locate(self.model, self.revision, patterns=TOKENIZER).revision
-        return replace(self, revision=revision, src_lang=src if self.direction == "src-hyp" else "auto", tgt_lang=tgt)
+        located = locate(self.model, self.revision, patterns=TOKENIZER)
+        named = [name for name in ("src_lang", "tgt_lang") if getattr(self, name) != "auto"]
+        refuse_languages(self.model, located.path, named)
+        read = src if self.direction == "src-hyp" else "auto"
+        return replace(self, revision=located.revision, src_lang=read, tgt_lang=tgt)
 
     def facts(self) -> Mapping[str, str]:
         return identity(self.model, self.revision)

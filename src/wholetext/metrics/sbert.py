@@ -80,7 +80,7 @@ class Sbert(Metric):
 
     def _backend(self, run: Runtime) -> Embeddings:
         encoder = open_encoder(run, self.model, self.revision)
-        limit = encoder.tokenizer.limited(self.limit)
+        limit = encoder.tokenizer.limited(self.limit, self.model)
         return run.resource(("embeddings", encoder.id, limit, self.truncation, run.device),
                             lambda: Embeddings(encoder, TokenizedText(limit, self.truncation)))  # fmt: skip
 
@@ -91,7 +91,7 @@ def default_model(lang: str, against: str) -> str:
         return ACROSS
     if not lang:
         raise MetricError("the model is chosen by the target language, and that is not known",
-                          next="say it with -l (de-en, say), or name a model: sbert@minilm for English")
+                          next="give it (-l de-en, in Python langs=), or name a model: sbert@minilm for English")
     if code_of(lang) == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH
     return OTHERS

@@ -110,7 +110,7 @@ class TokenMetric(Metric):
     def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""
         encoder = open_encoder(run, self.model, self.revision, self.layer)
-        limit = encoder.tokenizer.limited(self.limit)
+        limit = encoder.tokenizer.limited(self.limit, self.model)
         return TokenVectors(encoder, self.layer or 0, TokenizedText(limit, self.truncation, strip=True), everything)
 
     def compared(self, requests: Sequence[Request], run: Runtime, backend: TokenVectors) -> Iterator[list[Pair]]:
@@ -152,7 +152,7 @@ def default_model(lang: str) -> str:
     """The model for a target language: for English the embedded MiniLM where it is installed."""
     if not lang:
         raise MetricError("the model is chosen by the target language, and that is not known",
-                          next="say it with -l (de-en, say), or name a model: bertscore@minilm for English")
+                          next="give it (-l de-en, in Python langs=), or name a model: bertscore@minilm for English")
     code = code_of(lang)
     if code == "en":
         return "minilm" if hub.embedded("minilm") else ENGLISH

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from wholetext.errors import InputError, RunError
+from wholetext.errors import InputError, RunError, count
 from wholetext.files.parsing import read_json
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 
@@ -52,7 +52,7 @@ def meta(found: Mapping[str, Any]) -> Study:
     """Agreement with clusters, its intervals, paragraph curves, correlation between metrics."""
     fields = found.get("fields", [])
     facts = [(f"{one['set']} {one['langs']}", f"{one['gold']}: {one['judged']:,} judged segments, "
-              f"{len(one['systems'])} systems, {one['documents']} documents") for one in fields]
+              f"{count(len(one['systems']), 'system')}, {count(one['documents'], 'document')}") for one in fields]
     panels: list[Panel] = [_agreement(found), *_intervals(found["tasks"]), *_paragraphs(found.get("curves", []))]
     panels += [
         Grid(f"Correlation between metrics, {one['where']}, level {one['level']}", tuple(one["metrics"]),

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from wholetext.backends.device import pick_device
-from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong
+from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong, count
 from wholetext.registry import Scorer, view_package
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
+from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Excerpt, IntArray, Metric, Output, Request, Rows, Signature
 from wholetext.version import __version__
 from wholetext.views import Context, Sides, Span, View, joiner_for, lenders, without_context
@@ -47,7 +48,7 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     for output in outputs:
         gone = [doc.id for doc in corpus.docs if doc.id not in output.docs]
         if gone:
-            raise AlignmentError(f"{len(gone)} documents are missing, first {gone[0]!r}",
+            raise AlignmentError(f"{count(len(gone), 'document', 'are')} missing, first {gone[0]!r}",
                                  where=f"system {output.system}")
 
 
@@ -121,9 +122,11 @@ def sides_of(
     if "ref" in metric.needs and not refs:
         some = " for every document" if any(doc.refs for doc in corpus.docs) else ""
         raise MetricError(f"{metric.name} needs a reference, and there is none{some}", where=corpus.id,
-                          next="give one with -r, or use a reference-free metric (`wholetext list --no-ref`)")
+                          next="give one (-r, in Python refs=), or use a metric that needs none "
+                               "(`wholetext list --no-ref`)")
     if "src" in metric.needs and not corpus.has_source:
-        raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id, next="give it with -s")
+        raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id,
+                          next="give it (-s, in Python srcs=)")
     has_model = metric.fits([], engine) is not None
     if has_model and engine.device != "auto":  # refused also where every score is in the cache
         pick_device(engine.device)
@@ -208,4 +211,4 @@ def signature(work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mar
     items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
     items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
     items |= {"corpus": mark, "wholetext": __version__}
-    return Signature(items)
+    return Signature(items, given_parameters(work.scorer.spec))

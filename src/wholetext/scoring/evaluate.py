@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.device import DTYPES, pick_device
-from wholetext.errors import InputError, MetricError, WholetextWarning
+from wholetext.errors import InputError, MetricError, WholetextWarning, count
 from wholetext.files.cache import Cache, damage_notes
+from wholetext.files.packages import unverified
 from wholetext.flags import degenerate
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
 from wholetext.notes import BLIND
+from wholetext.registry import facts as facts_of
 from wholetext.registry import metric_class, metric_names, scorer
 from wholetext.scoring.bound import (
     BoundMetric,
@@ -29,6 +31,7 @@ from wholetext.scoring.bound import (
     bind,
     check,
     corpus_hash,
+    parameters_of,
     references,
     refuse_losses,
     salt_of,
@@ -124,14 +127,14 @@ def _evaluate(
         if cache:
             cache.close()
     lined_up = [f"{one.system}: lined up with the documents' segments by `wholetext align` in {len(one.realigned)} of "
-                f"{len(corpus)} documents" for one in outputs if one.realigned]
+                f"{count(len(corpus), 'document')}" for one in outputs if one.realigned]
     notes = (*lined_up, *Results(corpus, tuple(outputs), scores).notes)
     found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
     suspicions = input_notes(corpus, outputs) if options.flags else []
     suspicions += [text for system, some in found.items() if (text := degenerate.summary(system, some))]
     return Results(
         corpus, tuple(outputs), scores,
-        warnings=(*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions),
+        warnings=tuple(dict.fromkeys((*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions))),
         counts=dict(engine.counts),
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=environment(engine), spell=_spell,
@@ -196,6 +199,7 @@ def run(works: Sequence[BoundMetric], options: Options) -> dict[str, dict[str, S
             if options.progress:
                 options.progress(work.scorer.spec, done, total)
     own = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # specs are named before
+    own += tuple(unverified((parameters_of(metric) | facts_of(metric)).values()))
     scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in works}
     for part in parts:
         spec = part.work.scorer.spec

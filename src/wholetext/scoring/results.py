@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, did_you_mean
+from wholetext.errors import RunError, count, did_you_mean
 from wholetext.files.output_folder import Kind, changing, check, current, locked
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import sha256
@@ -32,6 +32,7 @@ from wholetext.scoring.run_schema import (
     listed,
     seal,
 )
+from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
 
@@ -145,7 +146,8 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
     """Read a run folder; ``metric_of`` gives the metric behind a spec and a language pair (its ``reduce`` turns
     statistics into scores)."""
     if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
-        raise RunError("there is no such folder", where=str(folder),
+        is_file = os.path.isfile(folder)  # noqa: PTH113
+        raise RunError("this is a file, not a run folder" if is_file else "there is no such folder", where=str(folder),
                        next="give a folder that `wholetext score --out` wrote")
     try:
         with locked(folder, shared=True):
@@ -204,6 +206,7 @@ def _read_metric(
     arrays = Arrays(files.read(f"stats{i}.npz"), 1000 + 16 * (len(docs) + int(sizes.sum())), place)
     found = {}
     overrides = type(metric).reduce_docs is not Metric.reduce_docs
+    given = given_parameters(entry["spec"])
     for j, system in enumerate(entry["systems"]):
         doc, start, stop = (arrays.read(f"{j}.{name}", "iu", 1) for name in ("doc", "start", "stop"))
         rows = Rows(docs, sizes, doc, start, stop, arrays.read(f"{j}.weight", "iuf", 1))
@@ -219,7 +222,7 @@ def _read_metric(
             reduce=metric.reduce, reduce_rows=metric.reduce if as_corpus else metric.reduce_rows,
             reduce_docs=metric.reduce if as_corpus else metric.reduce_docs, outputs=tuple(entry["outputs"]),
             higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
-            signature=Signature(entry["signatures"][j]), lost=lost, stated=tuple(entry.get("notes", ())),
+            signature=Signature(entry["signatures"][j], given), lost=lost, stated=tuple(entry.get("notes", ())),
             decimals=metric.decimals,
         )
     if entry["details"]:
@@ -254,7 +257,7 @@ def _read_texts(files: _Files, head: dict[str, Any]) -> tuple[Corpus, tuple[Outp
         docs.append(Document(entry["doc"], entry["src"], entry["refs"], entry["meta"]))
         for system, text in entry["outputs"].items():
             outputs[system][entry["doc"]] = tuple(text)
-    place.need(len(docs) == head["documents"], f"it has {len(docs)} documents instead of {head['documents']}")
+    place.need(len(docs) == head["documents"], f"it has {count(len(docs), 'document')} instead of {head['documents']}")
     place.need(len({doc.id for doc in docs}) == len(docs), "a document is there twice")
     langs = (head["langs"][0], head["langs"][1])
     return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.errors import AlignmentError, InputError, count, did_you_mean
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, pair
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
@@ -69,7 +69,7 @@ def read(folder: FilePath, langs: Langs = None) -> Loaded:
     lines = length(columns)
     runs, more = _documents(root, name)
     if runs[-1].stop != lines:
-        raise AlignmentError(f"documents/{name}.docs has {runs[-1].stop} lines but {source.name} has {lines}",
+        raise AlignmentError(f"documents/{name}.docs has {count(runs[-1].stop, 'line')} but {source.name} has {lines}",
                              where=str(root), next="the files of an EvalSet have one line per segment")
     return load(columns, runs, root.name, name, [*more, *notes], str(root))
 
@@ -172,7 +172,7 @@ def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
     for i in missing:
         lines[i] = ""
     if missing:
-        notes.append(f"{path.name}: {len(missing)} segments have no translation and are taken as empty text "
+        notes.append(f"{path.name}: {count(len(missing), 'segment', 'have')} no translation, taken as empty text "
                      f"(first: line {missing[0] + 1})")
     return Column(kind, name, lines, str(path))
 

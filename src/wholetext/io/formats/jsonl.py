@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TextIO
 
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats.json_record import Parser, Record
 from wholetext.io.segments import Key, Segments, load_records
@@ -109,7 +109,8 @@ class _Languages:
         chosen, silent = kept[0] if kept else self.wanted or ("", ""), self.lines["", ""]
         if not silent or silent == self.lines.total():
             return chosen, []
-        return chosen, [f"{silent} lines state no language pair and are taken as {'-'.join(chosen)}, as others state"]
+        lines = count(silent, "line", "state")
+        return chosen, [f"{lines} no language pair, taken as {'-'.join(chosen)}, as others state"]
 
 
 class _Segments:

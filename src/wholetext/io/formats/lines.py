@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded
 from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
 from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
@@ -100,7 +100,7 @@ def _with_ids(
 ) -> Loaded:
     first, lines, ids = columns[0].where, length(columns), runs[-1].stop if runs else 0
     if ids != lines:
-        raise AlignmentError(f"this has {ids} document ids, but {first} has {lines} lines",
+        raise AlignmentError(f"this has {count(ids, 'document id')}, but {first} has {count(lines, 'line')}",
                              where=at(where, min(ids, lines) + 1), next="give one document id per line of text")
     return load(columns, runs, stem(first), langs, notes, first)
 
@@ -113,14 +113,15 @@ def _without_ids(columns: Sequence[Column], breaks: str, notes: Sequence[str], l
         parts = [_split(column) for column in columns]
         for column, docs in zip(columns, parts):
             if len(docs) != len(parts[0]):
-                raise AlignmentError(f"this has {len(docs)} documents (between blank lines), but {first} has "
-                                     f"{len(parts[0])}", where=column.where, next=_diverging(parts[0], docs))
+                raise AlignmentError(f"this has {count(len(docs), 'document')} (between blank lines), but {first} "
+                                     f"has {len(parts[0])}", where=column.where, next=_diverging(parts[0], docs))
         runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
-        note = f"no document ids were given: blank lines are taken as breaks between {len(runs)} documents"
+        note = ("no document ids were given: blank lines are taken as breaks between "
+                f"{count(len(runs), 'document')}")
     else:
         lines = length(columns)
         runs = [DocumentRun("doc1", 0, lines)] if lines else []
-        note = (f"no document ids were given: all {lines} segments are taken as one document "
+        note = (f"no document ids were given: all {count(lines, 'segment', 'are')} taken as one document "
                 "(-d FILE names the documents)")
     return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
 
@@ -161,7 +162,7 @@ def _diverging(wanted: Sequence[Segments], found: Sequence[Segments]) -> str:
     """The first document whose length differs: most often the place of the missing break."""
     for i, (a, b) in enumerate(zip(wanted, found), 1):
         if len(a) != len(b):
-            return f"document {i} is the first with another length: {len(a)} segments, here {len(b)}"
+            return f"document {i} is the first with another length: {count(len(a), 'segment')}, here {len(b)}"
     return "every file needs the same number of documents"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, count, did_you_mean
 from wholetext.io.assembly import Langs, Loaded, pair
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
 from wholetext.io.text import FilePath, TextFile, read_lines
@@ -49,7 +49,8 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
         runs, notes = runs_of(read_lines(files["docid"]), files["docid"])
     else:
         runs = [DocumentRun("doc1", 0, segments)]
-        notes.append(f"test set {name} has no document ids: all {segments} segments are taken as one document")
+        taken = f"all {count(segments, 'segment', 'are')} taken as one document"
+        notes.append(f"test set {name} has no document ids: {taken}")
     return load(columns, runs, name, langs, notes, f"{name} {lp}")
 
 

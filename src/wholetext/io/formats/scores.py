@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, InputError, did_you_mean
+from wholetext.errors import AlignmentError, InputError, count, did_you_mean
 from wholetext.files.parsing import number
 from wholetext.io.assembly import Langs
 from wholetext.io.formats import evalset
@@ -145,7 +145,8 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
         if len(cells) != wanted:
             if not line.strip():
                 continue
-            raise InputError(f"this line has {len(cells)} columns, expected {wanted}", where=at(file.name, place),
+            raise InputError(f"this line has {count(len(cells), 'column')}, expected {wanted}",
+                             where=at(file.name, place),
                              next="write SYSTEM<tab>SCORE" if wanted == 2 else "write DOMAIN<tab>SYSTEM<tab>SCORE")
         text = cells[-1].strip()
         score = math.nan if text == "None" and gaps else number(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.text import TextFile, at, stem
 from wholetext.languages import same_language
@@ -60,16 +60,16 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
                 outputs.setdefault(text.name, {})[doc.id] = _aligned(text, lead, doc.id, file.name, missing)
                 if len(text.segments) == len(lead.segments) and text.segments.keys() != lead.segments.keys():
                     own[text.name] = own.get(text.name, 0) + text.segments.keys().isdisjoint(lead.segments)
-    notes = [f"{what} lacks {len(places)} segments, taken as empty text (first: {places[0]})"
+    notes = [f"{what} lacks {count(len(places), 'segment')}, taken as empty text (first: {places[0]})"
              for what, places in missing.items()]
-    notes += [f"the output of {name!r} has other segment ids than the source in {count} documents; "
-              "its segments are taken in their order" for name, count in own.items() if count]
+    notes += [f"the output of {name!r} has other segment ids than the source in {count(many, 'document')}; "
+              "its segments are taken in their order" for name, many in own.items() if many]
     if found.unused:
         notes.append(f"elements not used: {', '.join(sorted(found.unused))}")
     if found.marked:
-        notes.append(f"{found.marked} segments have elements inside; their text is kept, the tags are not")
+        notes.append(f"{count(found.marked, 'segment', 'have')} elements inside; the text is kept, the tags are not")
     if found.suites:
-        notes.append(f"{found.suites} test-suite documents are left out")
+        notes.append(f"{count(found.suites, 'test-suite document', 'are')} left out")
     corpus = Corpus(found.name or stem(file.name), _langs(found.docs, langs, file.name), tuple(docs))
     return assemble(corpus, [Output(system, texts) for system, texts in outputs.items()], notes, file.name)
 

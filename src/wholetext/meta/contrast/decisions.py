@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import InputError, MetricError
+from wholetext.errors import InputError, MetricError, count
 from wholetext.files.cache import Cache, damage_notes
 from wholetext.files.parsing import number
 from wholetext.io.text import opened
@@ -119,6 +119,7 @@ def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool
         values = [number(line, finite=False, where=f"{path}:{place}", next=_LINES)
                   for place, line in enumerate(file.lines(), 1)]
     if len(values) != sum(sizes):
-        raise InputError(f"{len(values)} scores for {sum(sizes)} candidates", where=str(path), next=_LINES)
+        raise InputError(f"{count(len(values), 'score')} for {count(sum(sizes), 'candidate')}", where=str(path),
+                         next=_LINES)
     signed = np.array(values) * (1.0 if higher_is_better else -1.0)
     return Decisions(name or Path(path).stem, items, tuple(np.split(signed, np.cumsum(sizes)[:-1])))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError, SpecError, did_you_mean
+from wholetext.errors import InputError, SpecError, count, did_you_mean
 from wholetext.files.parsing import read_json
 from wholetext.io.text import opened
 from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item
@@ -80,7 +80,7 @@ def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
                 items.append(_preference(fields, name) if "choice" in fields.value else _item(fields, name))
             source, _, target = fields.text("langs", "").partition("-")
             langs = langs or ((source, target) if target else None)
-    notes = (f"{ties} items left out: people preferred neither text",) if ties else ()
+    notes = (f"{count(ties, 'item')} left out: people preferred neither text",) if ties else ()
     return ContrastSet(path.stem, langs or ("", ""), tuple(items), notes)
 
 
@@ -181,11 +181,11 @@ def _with_line(where: str, path: Path) -> str:
     with opened(path) as file:
         text = "\n".join(file.lines())
     end = 0
-    for count in itertools.count():
+    for place in itertools.count():
         between = _BETWEEN.match(text, end)
         begin = between.end() if between else end
         value, end = json.JSONDecoder().raw_decode(text, begin)
-        if count == int(found["item"]) if found["item"] else value == found["block"]:
+        if place == int(found["item"]) if found["item"] else value == found["block"]:
             line = text.count("\n", 0, begin) + 1
             return f"{path}:{line}{where[len(str(path)):]}"
     return where

@@ -17,7 +17,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 from wholetext.io.text import opened
 from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields
 
@@ -72,8 +72,8 @@ class Documents:
             if all(os.path.isfile(file) for file in files):  # noqa: PTH113 - pathlib raises where a name is too long
                 source, target = (_read(file) for file in files)
                 if len(source) != len(target):
-                    raise InputError(f"{len(source)} lines, but {len(target)} in {files[1].name}", where=str(files[0]),
-                                     next="documents must be aligned line by line")
+                    raise InputError(f"{count(len(source), 'line')}, but {len(target)} in {files[1].name}",
+                                     where=str(files[0]), next="documents must be aligned line by line")
                 return source, target
         return None
 
@@ -89,7 +89,7 @@ def _tsv(path: Path) -> dict[str, Lines]:
         for number, line in enumerate(file.lines(), 1):
             cells = line.split("\t")
             if len(cells) != 3:
-                raise InputError(f"{len(cells)} columns, not 3", where=f"{path}:{number}",
+                raise InputError(f"{count(len(cells), 'column')}, not 3", where=f"{path}:{number}",
                                  next="one line per sentence: document, source, target")
             source, target = found.setdefault(cells[0], ([], []))
             source.append(cells[1].strip())
@@ -120,11 +120,13 @@ def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -
             category=":".join(filter(None, pronouns)), distance=fields.number("ante distance"),
             intra=fields.flag("intrasegmental"),
         ))
-    notes = [f"{differing} items have another source sentence than their document's line"] if differing else []
+    notes = []
+    if differing:
+        notes.append(f"{count(differing, 'item', 'have')} another source sentence than the document's line")
     if wanted.documents is None:
         notes.insert(0, _ALONE)
     elif missing:
-        notes.insert(0, f"{missing} items have no context: their document or line was not found")
+        notes.insert(0, f"{count(missing, 'item', 'have')} no context: the document or line was not found")
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 
 
@@ -164,7 +166,7 @@ def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
                 type=fields.text("rule"), distance=fields.number("ante distance"), intra=fields.flag("intrasegmental"),
                 category=f"{case[0]}:{expected.lower()}" if is_pronoun else case[0],  # verbs are too many
             ))
-    notes = [] if len(items) == len(rows) else [f"{len(rows) - len(items)} items left out: nothing to replace"]
+    notes = [] if len(items) == len(rows) else [f"{count(len(rows) - len(items), 'item')} left out: nothing to replace"]
     notes += [] if wanted.documents else [_ALONE]
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import AlignmentError, InputError, count
 from wholetext.files.parsing import integer, number, read_json
 from wholetext.io.text import FilePath, at, opened
 from wholetext.meta.judgments.ratings import Ratings, Segment, gather, table_lines
@@ -128,7 +128,7 @@ def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> It
         where = at(name, line_number)
         system, *rest = line.split("\t")
         if len(rest) not in (1, 2):
-            raise InputError(f"this line has {len(rest) + 1} columns", where=where,
+            raise InputError(f"this line has {count(len(rest) + 1, 'column')}", where=where,
                              next="write SYSTEM<tab>JSON or None, and the rater after another tab")
         place = seen.get(system, 0)
         seen[system] = place + 1
@@ -139,7 +139,7 @@ def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> It
             yield SpanRating(system, segments[place], rater, *_marks(rest[0], where))
     short = [system for system, count in seen.items() if count != len(segments)]
     if short:
-        raise AlignmentError(f"system {short[0]!r} has {seen[short[0]]} ratings, expected {len(segments)}",
+        raise AlignmentError(f"system {short[0]!r} has {count(seen[short[0]], 'rating')}, expected {len(segments)}",
                              where=name, next="write None for segments that were not rated")
 
 

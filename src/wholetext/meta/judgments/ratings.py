@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 from wholetext.files.parsing import integer, number
 from wholetext.io.text import FilePath, at, opened, shown
 from wholetext.meta.agreement.correlation import both_known, count_pairs, pearson_rows
@@ -130,7 +130,7 @@ def table_lines(path: FilePath) -> Iterator[tuple[str, list[str]]]:
         for place, line in lines:
             cells = line.split("\t")
             if line.strip() and len(cells) != len(header):
-                raise InputError(f"this line has {len(cells)} columns, the header has {len(header)}",
+                raise InputError(f"this line has {count(len(cells), 'column')}, the header has {len(header)}",
                                  where=at(file.name, place))
             if line.strip():
                 yield at(file.name, place), cells
@@ -218,8 +218,8 @@ def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> f
         same = item[lag:] == item[:-lag]
         gaps = _distance(score[lag:][same], score[:-lag][same], scale)
         observed += 2 * float((gaps / (size[lag:][same] - 1)).sum())
-    for label, count in zip(labels, margin):
-        expected += float(count * (margin @ _distance(label, labels, scale)))
+    for label, many in zip(labels, margin):
+        expected += float(many * (margin @ _distance(label, labels, scale)))
     return 1 - observed * (len(score) - 1) / expected if expected > 0 else float("nan")
 
 

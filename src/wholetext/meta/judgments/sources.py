@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names, human_scores
 from wholetext.meta.judgments.mqm import SeverityWeights, mqm_ratings, read_mqm, read_span_ratings
@@ -107,7 +107,7 @@ def _tabled(path: Path, wanted: _Wanted) -> Source:
     table = read_rater_table(path, wanted.segments, ("raw",) if direct else SCORES)
     if not table.rows:
         raise InputError("there are no ratings in this table", where=str(path))
-    notes = [f"{table.unscored} lines have no score"] if table.unscored else []
+    notes = [f"{count(table.unscored, 'line', 'have')} no score"] if table.unscored else []
     if direct:
         raw, z = direct_assessments(table, wanted.segments)
         return Source(raw if wanted.gold.endswith("raw") else z, "mean", str(path), "; ".join(notes))
@@ -115,7 +115,7 @@ def _tabled(path: Path, wanted: _Wanted) -> Source:
     released = wanted.released()
     if table.rebuilt and released is not None:
         found, rest = _released(found, released)
-        notes += [f"{rest} ratings have only a score computed from severities"] if rest else []
+        notes += [f"{count(rest, 'rating', 'have')} only a score computed from severities"] if rest else []
     return Source(found, _total(wanted.gold, found), str(path), "; ".join(notes))
 
 

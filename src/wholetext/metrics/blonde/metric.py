@@ -156,7 +156,8 @@ class Blonde(Metric):
         analyser, table = self._analyser(), self._table
         finder = Finder(table, analyser.layers, self.profile)
         uncounted, by_spelling = finder.uncounted, finder.by_spelling
-        found = ["the target language is not known and was taken to be English (say it with -l SRC-TGT)"] * self.assumed
+        assumed = "the target language is not known and was taken to be English (-l SRC-TGT, in Python langs=)"
+        found = [assumed] if self.assumed else []
         found += [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"] if uncounted else []
         spelled = f"{analyser.id} gives no tags: {', '.join(by_spelling)} told by spelling alone"
         found += [spelled] if by_spelling else []

@@ -98,7 +98,7 @@ class FocusMetric(Metric):
         return {"tagger": self.analyser().id, **used}
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        unknown = "no target language was given, so the texts are read as English (-l de-en)"
+        unknown = "no target language was given, so the texts are read as English (-l de-en, in Python langs=)"
         return (unknown,) if self.assumed else ()
 
     def analyser(self) -> Analyser:
