@@ -45,3 +45,11 @@ def test_no_room_is_crowded() -> None:
     crowded = {str(folder.relative_to(SOURCE)): count for folder in {path.parent for path in SOURCE.rglob("*.py")}
                if (count := len(list(folder.glob("*.py")))) > LARGEST}  # fmt: skip
     assert not crowded
+
+
+def test_heavy_libraries_are_imported_in_their_rooms_only() -> None:
+    rooms = ("backends", "taggers", "training")
+    imported = re.compile(r"^\s*(?:import|from) (?:torch|transformers|spacy)\b", re.M)
+    outside = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py")
+               if path.relative_to(SOURCE).parts[0] not in rooms and imported.search(path.read_text("utf-8"))]
+    assert not outside

@@ -13,20 +13,10 @@ import numpy as np
 import pytest
 
 from wholetext.errors import InputError, MetricError, SpecError
-from wholetext.meta.contrast import (
-    Candidate,
-    ContrastSet,
-    Decisions,
-    Item,
-    compare,
-    decide,
-    given_scores,
-    groups,
-    overall,
-    read_contrast_set,
-)
-from wholetext.meta.contrast.accuracy import wilson
-from wholetext.meta.contrast.items import ContrastOptions
+from wholetext.meta.contrast.accuracy import compare, groups, overall, wilson
+from wholetext.meta.contrast.decisions import Decisions, decide, given_scores
+from wholetext.meta.contrast.formats import read_contrast_set
+from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Item
 from wholetext.meta.contrast.subtitles import variants
 from wholetext.registry import Scorer
 from wholetext.scoring.evaluate import Options

@@ -10,7 +10,9 @@ import pytest
 
 from wholetext.cli.main import main
 from wholetext.errors import InputError
-from wholetext.meta.contrast import given_scores, groups, overall, read_contrast_set
+from wholetext.meta.contrast.accuracy import groups, overall
+from wholetext.meta.contrast.decisions import given_scores
+from wholetext.meta.contrast.formats import read_contrast_set
 
 
 def verb(source: str, expected: str, lemma: str, ref: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from wholetext.cli.terminal import warn
 from wholetext.errors import InputError
 
 if TYPE_CHECKING:
-    from wholetext.meta.contrast import ContrastAccuracy, ContrastResults
+    from wholetext.meta.contrast.accuracy import ContrastAccuracy, ContrastResults
     from wholetext.meta.features import Discriminativeness
 
 
@@ -51,8 +51,9 @@ def contrast(
 ) -> None:
     """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
     from wholetext.io.assembly import pair
-    from wholetext.meta.contrast import ContrastOptions, read_contrast_set
-    from wholetext.meta.contrast import contrast as run
+    from wholetext.meta.contrast.accuracy import contrast as run
+    from wholetext.meta.contrast.formats import read_contrast_set
+    from wholetext.meta.contrast.items import ContrastOptions
 
     if not metric and not scores:
         raise InputError("nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)")
@@ -71,7 +72,7 @@ def contrast(
 def _accuracies(found: ContrastResults) -> None:
     from rich.text import Text
 
-    from wholetext.meta.contrast import groups, overall
+    from wholetext.meta.contrast.accuracy import groups, overall
 
     console = terminal.console(max(80, 40 + 36 * len(found.decisions)))
     table = terminal.plain_table()

@@ -57,7 +57,11 @@ class Session:
     save_seconds: float = 30.0
     threads: int = 0  # of PyTorch, in this process; 0: as they are
     engine: Engine | None = None
-    tell: Callable[[Moment], None] = lambda moment: None
+    tell: Callable[[Moment], None] | None = None  # called while training runs
+
+    def say(self, moment: Moment) -> None:
+        if self.tell is not None:
+            self.tell(moment)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def train(recipe: Recipe, session: Session) -> Trained:
     material = TrainingData(examples, held, session.work or checkpoints.folder, session.engine or Engine())
     with torch.random.fork_rng():  # the caller's random numbers stay as they are
         torch.manual_seed(recipe.seed)
-        learner = make_learner(recipe, material, lambda n, of: session.tell(Moment("features", n, of)))
+        learner = make_learner(recipe, material, lambda n, of: session.say(Moment("features", n, of)))
         run = TrainingRun(session, learner, checkpoints)
         if resuming:
             run.at = checkpoints.load(learner, run.optimizer)
@@ -199,7 +203,7 @@ class TrainingRun:
         since = max(1e-9, time.monotonic() - self.began[0])  # of this process: an earlier one may have been slower
         pace = (at.pairs - self.began[1]) / since
         left = since / (at.step - self.began[2]) * (self.total - at.step)
-        self.session.tell(Moment("training", at.step, self.total, pace, left, at.loss / at.losses))
+        self.session.say(Moment("training", at.step, self.total, pace, left, at.loss / at.losses))
 
     def rate(self, step: int) -> float:
         """The factor of the learning rate: linear warm-up, then decay to 0."""
@@ -246,7 +250,7 @@ class TrainingRun:
         if at.step and (at.best < 0 or found.score > at.verdict(at.best).score):
             self.checkpoints.keep_best(at.step, self.learner.tensors())
             at.best = at.step
-        self.session.tell(Moment("evaluation", at.step, self.total, loss=loss, verdict=found))
+        self.session.say(Moment("evaluation", at.step, self.total, loss=loss, verdict=found))
 
     def scale(self) -> Scale:
         """From predictions to human scores, and to 0 … 100 where the recipe asks for that."""

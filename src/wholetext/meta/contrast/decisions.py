@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wholetext.errors import InputError, MetricError, count
 from wholetext.files.cache import Cache, damage_notes
 from wholetext.files.parsing import number
-from wholetext.io.text import opened
+from wholetext.io.text import read_lines
 from wholetext.meta.contrast.items import ContrastSet
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
@@ -115,9 +115,8 @@ def _last_segments(work: BoundMetric, output: Output, block: int) -> Evidence:
 def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = "") -> Decisions:
     """Decisions from a file of scores: a line per candidate, the correct one first."""
     sizes = [len(item.candidates) for item in items.items]
-    with opened(path) as file:
-        values = [number(line, finite=False, where=f"{path}:{place}", next=_LINES)
-                  for place, line in enumerate(file.lines(), 1)]
+    values = [number(line, finite=False, where=f"{path}:{place}", next=_LINES)
+              for place, line in enumerate(read_lines(path), 1)]
     if len(values) != sum(sizes):
         raise InputError(f"{count(len(values), 'score')} for {count(sum(sizes), 'candidate')}", where=str(path),
                          next=_LINES)

@@ -11,7 +11,7 @@ from typing import Any
 
 from wholetext.errors import InputError, SpecError, count, did_you_mean
 from wholetext.files.parsing import read_json
-from wholetext.io.text import opened
+from wholetext.io.text import read_lines
 from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item
 from wholetext.meta.contrast.subtitles import contrapro, ctxpro
 
@@ -33,9 +33,8 @@ def read_contrast_set(path: str | Path, wanted: ContrastOptions | None = None, r
 
 
 def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
-    with opened(path) as file:
-        data = read_json("\n".join(file.lines()), where=str(path), unique=False,
-                         next="a file of JSON lines is read with --reader jsonl")
+    data = read_json("\n".join(read_lines(path)), where=str(path), unique=False,
+                     next="a file of JSON lines is read with --reader jsonl")
     name = reader if reader != "auto" else next((name for name in _JSON if _matches(name, data)), "")
     if not name:
         raise InputError("unknown format of contrastive set", where=str(path),
@@ -68,18 +67,17 @@ def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
     """One item per line; lines with a ``choice`` are preferences between two texts."""
     items: list[Item] = []
     langs, ties = wanted.langs, 0
-    with opened(path) as file:
-        for number, line in enumerate(file.lines(), 1):
-            if not line.strip():
-                continue
-            where, name = f"{path}:{number}", f"{path.stem}-{number}"
-            fields = Fields(read_json(line, where=where), where)
-            chosen = fields.value.get("choice")
-            ties += chosen == "tie"
-            if chosen != "tie":
-                items.append(_preference(fields, name) if "choice" in fields.value else _item(fields, name))
-            source, _, target = fields.text("langs", "").partition("-")
-            langs = langs or ((source, target) if target else None)
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        where, name = f"{path}:{number}", f"{path.stem}-{number}"
+        fields = Fields(read_json(line, where=where), where)
+        chosen = fields.value.get("choice")
+        ties += chosen == "tie"
+        if chosen != "tie":
+            items.append(_preference(fields, name) if "choice" in fields.value else _item(fields, name))
+        source, _, target = fields.text("langs", "").partition("-")
+        langs = langs or ((source, target) if target else None)
     notes = (f"{count(ties, 'item')} left out: people preferred neither text",) if ties else ()
     return ContrastSet(path.stem, langs or ("", ""), tuple(items), notes)
 
@@ -178,9 +176,7 @@ def _with_line(where: str, path: Path) -> str:
     found = _PLACE.match(where, len(str(path)))
     if not where.startswith(str(path)) or found is None:
         return where
-    with opened(path) as file:
-        text = "\n".join(file.lines())
-    end = 0
+    text, end = "\n".join(read_lines(path)), 0
     for place in itertools.count():
         between = _BETWEEN.match(text, end)
         begin = between.end() if between else end

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wholetext.errors import InputError, count
-from wholetext.io.text import opened
+from wholetext.io.text import read_lines
 from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields
 
 VERBS = 3  # wrong verbs per item of an auxiliary set
@@ -70,7 +70,7 @@ class Documents:
         for parent in (Path(stem).parent, Path(name.split("_")[0]), Path()):
             files = [self.path / parent / f"{name}.{lang}" for lang in self.langs]
             if all(os.path.isfile(file) for file in files):  # noqa: PTH113 - pathlib raises where a name is too long
-                source, target = (_read(file) for file in files)
+                source, target = (tuple(map(str.strip, read_lines(file))) for file in files)
                 if len(source) != len(target):
                     raise InputError(f"{count(len(source), 'line')}, but {len(target)} in {files[1].name}",
                                      where=str(files[0]), next="documents must be aligned line by line")
@@ -78,22 +78,15 @@ class Documents:
         return None
 
 
-def _read(path: Path) -> tuple[str, ...]:
-    with opened(path) as file:
-        return tuple(line.strip() for line in file.lines())
-
-
 def _tsv(path: Path) -> dict[str, Lines]:
     found: dict[str, tuple[list[str], list[str]]] = {}
-    with opened(path) as file:
-        for number, line in enumerate(file.lines(), 1):
-            cells = line.split("\t")
-            if len(cells) != 3:
-                raise InputError(f"{count(len(cells), 'column')}, not 3", where=f"{path}:{number}",
-                                 next="one line per sentence: document, source, target")
-            source, target = found.setdefault(cells[0], ([], []))
-            source.append(cells[1].strip())
-            target.append(cells[2].strip())
+    for number, line in enumerate(read_lines(path), 1):
+        cells = line.split("\t")
+        if len(cells) != 3:
+            raise InputError(f"{count(len(cells), 'column')}, not 3", where=f"{path}:{number}",
+                             next="one line per sentence: document, source, target")
+        for side, text in zip(found.setdefault(cells[0], ([], [])), cells[1:]):
+            side.append(text.strip())
     return {doc: (tuple(source), tuple(target)) for doc, (source, target) in found.items()}
 
 

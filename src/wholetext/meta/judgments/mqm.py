@@ -10,13 +10,13 @@ The JSON has ``errors`` (category, severity, score) and, for ESA, the ``score`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.files.parsing import integer, number, read_json
-from wholetext.io.text import FilePath, at, opened
+from wholetext.io.text import FilePath, at, read_lines, shown
 from wholetext.meta.judgments.ratings import Ratings, Segment, gather, table_lines
 
 _COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "category", "severity")
@@ -116,16 +116,12 @@ class SpanRating:
 
 def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
     """A ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out."""
-    with opened(path) as file:
-        return list(_ratings(file.name, file.lines(), segments))
-
-
-def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> Iterator[SpanRating]:
+    found: list[SpanRating] = []
     seen: dict[str, int] = {}
-    for line_number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
-        where = at(name, line_number)
+        where = at(shown(path), line_number)
         system, *rest = line.split("\t")
         if len(rest) not in (1, 2):
             raise InputError(f"this line has {count(len(rest) + 1, 'column')}", where=where,
@@ -136,11 +132,12 @@ def _ratings(name: str, lines: Iterator[str], segments: Sequence[Segment]) -> It
             raise AlignmentError(f"system {system!r} has more ratings than the {len(segments)} segments", where=where)
         if rest[0].strip() != "None":
             rater = rest[1] if len(rest) == 2 else "unknown"
-            yield SpanRating(system, segments[place], rater, *_marks(rest[0], where))
+            found.append(SpanRating(system, segments[place], rater, *_marks(rest[0], where)))
     short = [system for system, count in seen.items() if count != len(segments)]
     if short:
         raise AlignmentError(f"system {short[0]!r} has {count(seen[short[0]], 'rating')}, expected {len(segments)}",
-                             where=name, next="write None for segments that were not rated")
+                             where=shown(path), next="write None for segments that were not rated")
+    return found
 
 
 def _marks(text: str, where: str) -> tuple[float, float | None]:
