@@ -144,7 +144,7 @@ def test_spans_that_a_plugin_marks_are_explained_and_reported(
         main(["explain", str(tmp_path / "run")])
     assert left.value.code == 0
     shown = capsys.readouterr().out
-    assert "e f[+ g h+]" in shown and "surplus    g h (2)" in shown and "1 of 2 segments are not shown" in shown
+    assert "e f[+ g h+]" in shown and "surplus    g h (2)" in shown and "1 of 2 segments not shown" in shown
     found = explain(open_run(tmp_path / "run"))
     assert [[asdict(span) for span in segment.extra] for segment in found.segments] == [
         [], [{"category": "surplus", "feature": "", "text": " g h", "start": 3, "end": 7}],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wholetext.errors import SpecError
 from wholetext.registry import ALIASES, expand, names, scorer
-from wholetext.spec import Call, Spec, parse, parse_call
+from wholetext.spec import Call, Spec, parse
 
 NAMES = st.from_regex(r"[a-z][a-z0-9+-]{0,8}", fullmatch=True).filter(lambda n: not n.endswith("-"))
 KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
@@ -130,8 +130,8 @@ def test_every_name_resolves() -> None:
         assert scorer(name).spec
 
 
-def test_parse_call() -> None:
-    assert parse_call("slide(size=6)") == Call("slide", {"size": 6})
+def test_a_metric_alone_is_a_call() -> None:
+    assert parse("slide(size=6)") == Spec(Call("slide", {"size": 6}))
 
 
 def test_every_error_about_a_spec_names_the_next_step() -> None:
@@ -164,14 +164,14 @@ def test_a_call_is_a_value() -> None:
 
 
 def test_quotes_in_values() -> None:
-    call = parse_call(r"""m(a="x\"y",b='it\'s',c="a\\b",d="")""")
+    call = parse(r"""m(a="x\"y",b='it\'s',c="a\\b",d="")""").metric
     assert call.args == {"a": 'x"y', "b": "it's", "c": "a\\b", "d": ""}
     for text in ('m(a="x', 'm(a="x\\'):
         with pytest.raises(SpecError, match="this quote is never closed") as caught:
-            parse_call(text)
+            parse(text)
         assert caught.value.next == 'end the value with "'
-    with pytest.raises(SpecError, match="expected a name here, but found"):
-        parse_call("(")
+    with pytest.raises(SpecError, match="expected a view or metric name here, but found"):
+        parse("(")
     with pytest.raises(SpecError, match="model name or folder") as caught:
         parse("comet@")
     assert caught.value.next == "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main"

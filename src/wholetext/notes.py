@@ -90,7 +90,8 @@ def merged(notes: Mapping[str, Mapping[str, Sequence[Note]]]) -> list[str]:
         for text, of in by_text.items():
             extent = _extents(of, len(by_system))
             found.setdefault(f"{text} ({extent})" if extent else text, []).append(spec)
-    return [f"{_listed(specs)}: {text}" for text, specs in found.items()]
+    more = {text: f" and {len(specs) - _SPECS} more" if len(specs) > _SPECS else "" for text, specs in found.items()}
+    return [f"{', '.join(specs[:_SPECS])}{more[text]}: {text}" for text, specs in found.items()]
 
 
 def _extents(of: Mapping[str, Note], systems: int) -> str:
@@ -105,8 +106,3 @@ def _extents(of: Mapping[str, Note], systems: int) -> str:
         ending = next(iter(of.values())).extent.partition(" ")[2]
         return ", ".join(f"{system} {note.count:,}" for system, note in of.items()) + f" {ending}"
     return ", ".join(f"{system} {note.extent}" for system, note in of.items())
-
-
-def _listed(specs: Sequence[str]) -> str:
-    more = len(specs) - _SPECS
-    return ", ".join(specs[:_SPECS]) + (f" and {more} more" if more > 0 else "")

@@ -205,11 +205,6 @@ def facts(metric: Metric) -> dict[str, str]:
     return {**metric.facts(), **({"plugin": package} if package else {})}
 
 
-def view_package(view: View) -> str:
-    """The package and version a plug-in's view is from, ``""`` for a built-in."""
-    return "" if view.name in VIEWS else plugins.origin(plugins.VIEWS, view.name)
-
-
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:
     """Field name → (type, default) of a metric or view class."""
     hints = typing.get_type_hints(kind)

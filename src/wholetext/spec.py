@@ -15,6 +15,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BARE = re.compile(r"[^\s,()=\"':@#]+")
 _INT, _FLOAT = re.compile(r"[+-]?[0-9]+"), re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?")
+_FORM = "a spec reads [view:]metric[@model[#revision]], e.g. context(prev=2):chrf"
 _WORDS: Mapping[str, Value] = {"true": True, "false": False, "none": None}
 
 
@@ -62,25 +63,18 @@ def parse(text: str) -> Spec:
     view, metric = None, first
     if reader.take(":"):
         view, metric = first, reader.call("a metric name")
-    model = revision = None
+    name = revision = ""
     if reader.take("@"):
-        model, revision = reader.model()
-    reader.end()
-    return Spec(metric=metric, view=view, model=model, revision=revision)
+        name, revision = reader.model()
+    elif reader.at < len(text):
+        raise caret(text, reader.at, f"unexpected {text[reader.at]!r}", _FORM)
+    return Spec(metric, view, name or None, revision or None)
 
 
 def given_parameters(text: str) -> list[str]:
     """The parameters that a spec sets, as signatures name them: ``view.`` before those of the view."""
     spec = parse(text)
     return [*(f"view.{name}" for name in (spec.view.args if spec.view else ())), *spec.metric.args]
-
-
-def parse_call(text: str) -> Call:
-    """Read a single ``name(arg=value)``."""
-    reader = _Reader(text)
-    call = reader.call("a name")
-    reader.end()
-    return call
 
 
 def _write(value: Value) -> str:
@@ -116,24 +110,22 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
 
-    def take(self, mark: str) -> bool:
-        self.blank()
-        if self.text.startswith(mark, self.at):
-            self.at += len(mark)
-            return True
-        return False
-
     def blank(self) -> None:
         while self.at < len(self.text) and self.text[self.at] in " \t":
             self.at += 1
+
+    def take(self, mark: str) -> bool:
+        self.blank()
+        found = self.text.startswith(mark, self.at)
+        self.at += len(mark) if found else 0
+        return found
 
     def match(self, pattern: re.Pattern[str], wanted: str) -> str:
         self.blank()
         found = pattern.match(self.text, self.at)
         if not found:
             got = "the spec ends" if self.at >= len(self.text) else f"found {self.text[self.at]!r}"
-            raise caret(self.text, self.at, f"expected {wanted} here, but {got}",
-                        "a spec reads [view:]metric[@model[#revision]], e.g. context(prev=2):chrf")
+            raise caret(self.text, self.at, f"expected {wanted} here, but {got}", _FORM)
         self.at = found.end()
         return found.group()
 
@@ -181,18 +173,11 @@ class _Reader:
             out.append(char)
         raise caret(self.text, begin, "this quote is never closed", f"end the value with {quote}")
 
-    def model(self) -> tuple[str, str | None]:
+    def model(self) -> tuple[str, str]:
         """Everything after ``@``: a hub name or a path, then an optional ``#revision``."""
         rest = self.text[self.at :].strip()
         name, _, revision = rest.rpartition("#") if "#" in rest else (rest, "", "")
         if not name:
             raise caret(self.text, self.at, "expected a model name or folder after '@'",
                         "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main")
-        self.at = len(self.text)
-        return name, revision or None
-
-    def end(self) -> None:
-        self.blank()
-        if self.at < len(self.text):
-            raise caret(self.text, self.at, f"unexpected {self.text[self.at]!r}",
-                        "a spec reads [view:]metric[@model[#revision]], e.g. context(prev=2):chrf")
+        return name, revision

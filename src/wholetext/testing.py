@@ -12,7 +12,7 @@ import numpy as np
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.engine import Engine, run_or_halve
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.types import Backend, Corpus, Document, Metric, Output
+from wholetext.types import Backend, Corpus, Document, Output
 
 X = TypeVar("X", bound=Hashable)
 Y = TypeVar("Y")
@@ -65,8 +65,15 @@ def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
         assert ((rows >= low - tolerance) & (rows <= high + tolerance)).all(), f"row scores stay in {scores.range}"
         alone = evaluate(corpus, [output], [spec], options).scores[one.spec][output.system]
         _close(alone.at("row"), scores.at("row"), tolerance, "scores do not depend on the other systems in the run")
-    _check_order(corpus, outputs, one, tolerance)
-    _check_reduce(one.metric, together["altered"].stats)
+    turned = Corpus(corpus.id, corpus.langs, corpus.docs[::-1])
+    back = evaluate(turned, outputs[::-1], [spec], Options(cache=False, block=1)).scores[one.spec]
+    for system, scores in together.items():
+        _close(scores.at("doc"), back[system].at("doc")[::-1], tolerance, "scores do not depend on order or batches")
+    stats = together["altered"].stats
+    both = one.metric.reduce(np.stack([stats, 2 * stats]))  # (2, rows, outputs)
+    assert both.shape == (2, len(stats), len(one.metric.outputs)), "reduce is vectorised over leading axes"
+    _close(both[0], np.stack([one.metric.reduce(row) for row in stats]), 1e-9,
+           "reduce gives the same one by one and all at once")
 
 
 def _check_declaration(one: Scorer) -> None:
@@ -77,22 +84,6 @@ def _check_declaration(one: Scorer) -> None:
     assert hash(metric) == hash(type(metric)(**{f.name: getattr(metric, f.name) for f in fields(metric)})), (  # type: ignore[arg-type]
         "a metric is a frozen, hashable dataclass")
     assert scorer(one.spec) == one, "its spec string reads back as the same metric"
-
-
-def _check_order(corpus: Corpus, outputs: Sequence[Output], one: Scorer, tolerance: float) -> None:
-    turned = Corpus(corpus.id, corpus.langs, corpus.docs[::-1])
-    forth = evaluate(corpus, outputs, [one.spec], Options(cache=False)).scores[one.spec]
-    back = evaluate(turned, outputs[::-1], [one.spec], Options(cache=False, block=1)).scores[one.spec]
-    for system, scores in forth.items():
-        _close(scores.at("doc"), back[system].at("doc")[::-1], tolerance, "scores do not depend on order or batches")
-
-
-def _check_reduce(metric: Metric, stats: np.ndarray) -> None:
-    stacked = np.stack([stats, 2 * stats])  # (2, rows, k)
-    each = np.stack([metric.reduce(row) for row in stats])
-    both = metric.reduce(stacked)
-    assert both.shape == (2, len(stats), len(metric.outputs)), "reduce is vectorised over leading axes"
-    _close(both[0], each, 1e-9, "reduce gives the same one by one and all at once")
 
 
 def check_backend(backend: Backend[X, Y], inputs: Sequence[X], *, tolerance: float = 1e-6) -> None:

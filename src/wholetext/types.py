@@ -27,10 +27,6 @@ In_contra = TypeVar("In_contra", bound=Hashable, contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
 
 
-def _frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(dict(mapping))
-
-
 def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
     if isinstance(texts, str):
         raise InputError("segments are a list of strings, not one string", where=where, next="write [text]")
@@ -46,27 +42,14 @@ def _by_name(texts: Mapping[str, Iterable[str]], what: str, where: str) -> Mappi
     if not isinstance(texts, Mapping):
         raise InputError(f"expected {what} → segments, got {type(texts).__name__}", where=where,
                          next=f"write {{{what}: [text, …]}}")
-    return _frozen({name: _segments(some, f"{where}, {what} {name}") for name, some in texts.items()})
+    return MappingProxyType({name: _segments(some, f"{where}, {what} {name}") for name, some in texts.items()})
 
 
 # ---------------------------------------------------------------- texts
 
 
-class _ByKey:
-    """Equality and hash from ``_key``, for values that hold a mapping."""
-
-    def _key(self) -> tuple[Hashable, ...]:
-        return ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-
-@dataclass(frozen=True, eq=False)
-class Document(_ByKey):
+@dataclass(frozen=True)
+class Document:
     """One document: its segments in the source language (None where there is none) and in each reference."""
 
     id: str
@@ -78,7 +61,7 @@ class Document(_ByKey):
         if self.src is not None:
             object.__setattr__(self, "src", _segments(self.src, f"document {self.id}"))
         object.__setattr__(self, "refs", _by_name(self.refs, "reference", f"document {self.id}"))
-        object.__setattr__(self, "meta", _frozen(self.meta))
+        object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
 
     def __len__(self) -> int:
         """Number of segments (of the source; of the first reference where there is no source)."""
@@ -86,8 +69,8 @@ class Document(_ByKey):
             return len(self.src)
         return len(next(iter(self.refs.values()), ()))
 
-    def _key(self) -> tuple[Hashable, ...]:
-        return (self.id, self.src, tuple(self.refs.items()), tuple(self.meta.items()))
+    def __hash__(self) -> int:
+        return hash((self.id, self.src))
 
 
 @dataclass(frozen=True)
@@ -124,20 +107,20 @@ class Corpus:
         return bool(self.docs) and all(doc.src is not None for doc in self.docs)
 
 
-@dataclass(frozen=True, eq=False)
-class Output(_ByKey):
+@dataclass(frozen=True)
+class Output:
     """What one system produced: document id → segments (their number may differ from the source's)."""
 
     system: str
     docs: Mapping[str, tuple[str, ...]]
-    realigned: Mapping[str, str] = field(default_factory=dict)  # document id → how it got the document's segments
+    realigned: Mapping[str, str] = field(default_factory=dict, compare=False)  # document id → how it was aligned
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "realigned", _frozen(self.realigned))
+        object.__setattr__(self, "realigned", MappingProxyType(dict(self.realigned)))
         object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
 
-    def _key(self) -> tuple[Hashable, ...]:
-        return (self.system, tuple(self.docs.items()))
+    def __hash__(self) -> int:
+        return hash((self.system, tuple(self.docs)))
 
 
 # ---------------------------------------------------------------- scores and judgments
@@ -187,7 +170,7 @@ class Scores:
         if level == "row":
             return self.reduce_rows(self.stats)
         if level == "segment":
-            return self._segments()
+            return self._by_segment(self.reduce_rows(self.stats))
         if level == "doc":
             table = (self.reduce_docs or self.reduce)(self.totals())
             table[np.bincount(self.rows.doc, minlength=len(self.rows.docs)) == 0] = np.nan
@@ -218,16 +201,15 @@ class Scores:
             totals[self.rows.doc[starts]] = np.add.reduceat(weighted, starts, axis=0)
         return totals
 
-    def _segments(self) -> FloatArray:
-        table = self.reduce_rows(self.stats)
-        known = ~np.isnan(table)
-        columns = []
-        for j in range(table.shape[1]):
-            count = self.rows.coverage(known[:, j].astype(float))
-            total = self.rows.coverage(np.where(known[:, j], table[:, j], 0.0))
+    def _by_segment(self, table: FloatArray) -> FloatArray:
+        """(segments, outputs) the mean over the rows that cover a segment and have a score."""
+        found = np.zeros((self.rows.segments, table.shape[1]))
+        for j, column in enumerate(table.T):
+            count = self.rows.coverage((~np.isnan(column)).astype(float))
             with np.errstate(invalid="ignore", divide="ignore"):
-                columns.append(np.where(count > 0.5, total / np.round(count), np.nan))
-        return np.stack(columns, axis=1) if columns else np.zeros((self.rows.segments, 0))
+                mean = self.rows.coverage(np.where(np.isnan(column), 0.0, column)) / np.round(count)
+            found[:, j] = np.where(count > 0.5, mean, np.nan)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from wholetext import plugins
 from wholetext.backends.device import pick_device
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong, count
-from wholetext.registry import Scorer, view_package
+from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Excerpt, IntArray, Metric, Output, Request, Rows, Signature
 from wholetext.version import __version__
-from wholetext.views import Context, Sides, Span, View, joiner_for, lenders, without_context
+from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lenders, without_context
 
 Cuts = dict[tuple[str, str], tuple[list[Span], list[Request]]]  # (document, system) → rows and their requests
 _KEPT = 2000  # documents of systems whose rows are kept for further metrics
@@ -131,7 +132,7 @@ def sides_of(
     if has_model and engine.device != "auto":  # refused also where every score is in the cache
         pick_device(engine.device)
 
-    def count(request: Request) -> int:
+    def tokens(request: Request) -> int:
         """Tokens of the text itself, without markers, whether or not they fit."""
         return sum(fit.tokens - fit.special + fit.lost_context + fit.lost_focus
                    for fit in metric.fits([request], engine) or ())
@@ -142,7 +143,7 @@ def sides_of(
         src="src" in uses and corpus.has_source,
         refs=refs if "ref" in uses else (),
         context_refs=refs,
-        count=count if has_model and view.counts_tokens else None,
+        count=tokens if has_model and view.counts_tokens else None,
     )
 
 
@@ -180,11 +181,9 @@ def salt_of(work: BoundMetric) -> str:
 
 def parameters_of(thing: object) -> dict[str, str]:
     """Every parameter with its value, as the signature spells them."""
-    return {f.name: _plain(getattr(thing, f.name)) for f in dataclasses.fields(thing)}  # type: ignore[arg-type]
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+    values = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}  # type: ignore[arg-type]
+    return {name: str(value).lower() if value is None or isinstance(value, bool) else str(value)
+            for name, value in values.items()}
 
 
 def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
@@ -199,7 +198,7 @@ def signature(work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mar
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
     items |= {f"view.{key}": value for key, value in parameters_of(view).items()}
-    items |= {"view.plugin": package} if (package := view_package(view)) else {}
+    items |= {} if view.name in VIEWS else {"view.plugin": plugins.origin(plugins.VIEWS, view.name)}
     items |= parameters_of(metric) | facts_of(metric)
     items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
     if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):

@@ -62,15 +62,24 @@ class Engine:
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order; a batch holds at most ``batch_tokens`` padded tokens."""
-        distinct = list(dict.fromkeys(inputs))
-        done: dict[In, Out] = dict(self._recall(backend, distinct))
-        missing = [x for x in distinct if x not in done]
+        keys: dict[In, bytes] = {}
+        done: dict[In, Out] = {}
+        if isinstance(backend, Cacheable):  # what it has kept is in the cache, or in memory where there is none
+            keys = {x: content_key(backend.id, x) for x in dict.fromkeys(inputs)}
+            stored = self.cache.get(list(keys.values())) if self.cache else self._memory
+            done = {x: backend.unpack(stored[key]) for x, key in keys.items() if key in stored}
+        missing = [x for x in dict.fromkeys(inputs) if x not in done]
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
         with closing(run_all(backend, groups)) as found:  # queued batches are cancelled on an error
             for outputs, chosen in zip(found, groups):
-                self._keep(backend, chosen, outputs)
                 done.update(zip(chosen, outputs))
+                if isinstance(backend, Cacheable):
+                    packed = {keys[x]: backend.pack(output) for x, output in zip(chosen, outputs)}
+                    if self.cache:
+                        self.cache.put(f"outputs:{backend.id}", packed.items())
+                    elif len(self._memory) < _KEPT:
+                        self._memory.update(packed)
         return [done[x] for x in inputs]
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
@@ -86,21 +95,6 @@ class Engine:
         said = self.warnings if index is None else self._details.setdefault(index, {}).setdefault("notes", [])
         if message not in said:
             said.append(message)
-
-    def _recall(self, backend: Backend[In, Out], inputs: Sequence[In]) -> Iterator[tuple[In, Out]]:
-        """Outputs that the backend has kept: in the cache, or in memory where there is none."""
-        if isinstance(backend, Cacheable):
-            keys = [content_key(backend.id, x) for x in inputs]
-            stored = self.cache.get(keys) if self.cache else self._memory
-            yield from ((x, backend.unpack(stored[key])) for x, key in zip(inputs, keys) if key in stored)
-
-    def _keep(self, backend: Backend[In, Out], inputs: Sequence[In], outputs: Sequence[Out]) -> None:
-        if isinstance(backend, Cacheable):
-            packed = {content_key(backend.id, x): backend.pack(output) for x, output in zip(inputs, outputs)}
-            if self.cache:
-                self.cache.put(f"outputs:{backend.id}", packed.items())
-            elif len(self._memory) < _KEPT:
-                self._memory.update(packed)
 
     # -------------------------------------------------------- what the pipeline asks
 

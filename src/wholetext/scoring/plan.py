@@ -12,7 +12,7 @@ import numpy as np
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind, check
 from wholetext.scoring.engine import Engine
-from wholetext.types import Corpus, Excerpt, Output, Request
+from wholetext.types import Corpus, Output, Request
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,12 @@ def plan(corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2)
 
 
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:
-    sides = [("hyp", view) for view in request.hyp]
-    sides += [("src", request.src)] if request.src is not None else []
-    sides += [("ref", view) for view in request.refs]
-    return tuple((side, _marked(view)) for side, view in sides)
-
-
-def _marked(view: Excerpt) -> str:
-    """Context, «the scored part», context; parts divided by a bar, since models see them apart."""
-    bar = " ┃ "
-    pieces = [bar.join(view.before), f"«{bar.join(view.scored)}»", bar.join(view.after)]
-    return bar.join(piece for piece in pieces if piece)
+    """Each side as context, «the scored part», context; parts divided by a bar, since models see them apart."""
+    bar, sources = " ┃ ", (request.src,) if request.src is not None else ()
+    excerpts = [("hyp", one) for one in request.hyp] + [("src", one) for one in sources]
+    excerpts += [("ref", one) for one in request.refs]
+    found = []
+    for side, one in excerpts:
+        pieces = [bar.join(one.before), f"«{bar.join(one.scored)}»", bar.join(one.after)]
+        found.append((side, bar.join(filter(None, pieces))))
+    return tuple(found)

@@ -51,16 +51,17 @@ def check_head(head: Any, place: Place) -> dict[str, Any]:
     if "sha256" in head:
         place.need(head["sha256"] == _checksum({key: head[key] for key in head if key != "sha256"}),
                    "the file was changed since it was written (its checksum differs)")
-    for name, fits in _HEAD.items():
-        place.need(name in head and fits(head[name]), f"{name} is missing or has the wrong type")
+    for name, shape in _HEAD.items():
+        place.need(name in head and has_shape(head[name], shape), f"{name} is missing or has the wrong type")
     place.need(len(set(head["systems"])) == len(head["systems"]), "a system is named twice")
     place.need(set(head["flags"]) <= set(head["systems"]), "flags are of a system that is not in the run")
     for entry in head["metrics"]:
-        for name, fits in _METRIC.items():
-            place.need(name in entry and fits(entry[name]), f"{name} of a metric is missing or has the wrong type")
+        for name, shape in _METRIC.items():
+            good = name in entry and has_shape(entry[name], shape)
+            place.need(good, f"{name} of a metric is missing or has the wrong type")
         place.need(set(entry["systems"]) <= set(head["systems"]) and len(set(entry["systems"])) == len(entry["systems"])
                    > 0, f"the systems of {entry['spec']} are not those of the run")
-        place.need(_strings(entry.get("notes", [])), f"the notes of {entry['spec']} are not a list of texts")
+        place.need(has_shape(entry.get("notes", []), [str]), f"the notes of {entry['spec']} are not a list of texts")
         place.need(len(entry["signatures"]) == len(entry["systems"]), f"{entry['spec']} has not one signature a system")
     place.need(isinstance(head.get("comparison", {}), dict), "the comparison has the wrong type")
     specs = [entry["spec"] for entry in head["metrics"]]
@@ -70,28 +71,25 @@ def check_head(head: Any, place: Place) -> dict[str, Any]:
 
 def listed(head: Any) -> dict[str, str] | None:
     """The files of a run with their SHA-256 ("" where it is not known), from run.json; None where it is not ours."""
-    if not isinstance(head, dict) or not isinstance(head.get("wholetext"), str) or not isinstance(
-            head.get("format"), int) or not _strings(head.get("systems")) or not _objects(head.get("metrics")):
+    if not has_shape(head, _OWN):
         return None
     files = head.get("files")
     if files is None:  # of 0.1.0, which listed no files
         numbers = range(len(head["metrics"]))
         return dict.fromkeys(["run.json", "texts.jsonl", "results.jsonl", *(f"stats{i}.npz" for i in numbers),
                               *(f"details{i}.json" for i in numbers)], "")
-    return {"run.json": "", **files} if _texts(files) else None
+    return {"run.json": "", **files} if has_shape(files, {str: str}) else None
 
 
 def check_document(entry: Any, systems: Sequence[str], place: Place) -> dict[str, Any]:
     """A line of texts.jsonl."""
-    place.need(isinstance(entry, dict) and set(entry) >= {"doc", "src", "refs", "meta", "outputs"},
-               "a line is not a document")
+    place.need(isinstance(entry, dict) and set(entry) >= _DOCUMENT, "a line is not a document")
     place.need(isinstance(entry["doc"], str), "a document's name is not text")
     name = entry["doc"]
-    place.need(entry["src"] is None or _strings(entry["src"]), f"the source of {name!r} is not a list of texts")
+    place.need(entry["src"] is None or has_shape(entry["src"], [str]), f"the source of {name!r} is not a list of texts")
     place.need(isinstance(entry["meta"], dict), f"meta of {name!r} has the wrong type")
     for what in ("refs", "outputs"):
-        place.need(isinstance(entry[what], dict) and all(map(_strings, entry[what].values())),
-                   f"the {what} of {name!r} are not lists of texts")
+        place.need(has_shape(entry[what], {str: [str]}), f"the {what} of {name!r} are not lists of texts")
     place.need(set(entry["outputs"]) == set(systems), f"{name!r} has not the outputs of the run's systems")
     return dict(entry)
 
@@ -102,7 +100,7 @@ def check_details(details: Any, sizes: Sequence[int], place: Place) -> list[list
     for one, size in zip(details, sizes):
         place.need(isinstance(one, list) and len(one) in (0, size), "it has not one entry a row")
         place.need(all(fact is None or isinstance(fact, dict) for fact in one), "an entry is not an object")
-        place.need(all(_strings(fact.get(key, [])) for fact in one if fact for key in ("notes", "said")),
+        place.need(all(has_shape(fact.get(key, []), [str]) for fact in one if fact for key in ("notes", "said")),
                    "notes are not a list of texts")
     return list(details)
 
@@ -168,31 +166,22 @@ def check_reduction(reduce: Callable[[FloatArray], FloatArray], stats: FloatArra
     place.need(found.shape == (outputs,) and found.dtype.kind == "f", "the statistics are not those of this metric")
 
 
-# ---------------------------------------------------------------- types
+# ---------------------------------------------------------------- shapes of JSON values
 
 
-def _strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-
-def _objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+def has_shape(value: Any, shape: Any) -> bool:
+    """Whether a value has a shape: a type, [one for each], {str: one for each value}, one by key, or a test."""
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(has_shape(one, shape[0]) for one in value)
+    if isinstance(shape, dict) and str in shape:
+        return isinstance(value, dict) and all(has_shape(one, shape[str]) for one in value.values())
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(has_shape(value.get(key), one) for key, one in shape.items())
+    return isinstance(value, shape) if isinstance(shape, type) else bool(shape(value))
 
 
 def _count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    doc, segment = value.get("doc"), value.get("segment")
-    return (isinstance(value.get("kind"), str) and isinstance(value.get("note"), str)
-            and (doc is None or isinstance(doc, str)) and (segment is None or _count(segment)))
 
 
 def _bound(text: Any) -> bool:
@@ -202,17 +191,24 @@ def _bound(text: Any) -> bool:
         return False
 
 
-_HEAD: dict[str, Callable[[Any], bool]] = {
-    "corpus": lambda x: isinstance(x, str), "langs": lambda x: _strings(x) and len(x) == 2, "documents": _count,
-    "systems": _strings, "metrics": _objects, "warnings": _strings,
-    "counts": lambda x: isinstance(x, dict) and all(map(_count, x.values())),
-    "flags": lambda x: isinstance(x, dict) and all(_objects(some) and all(map(_flag, some)) for some in x.values()),
+def _pair(shape: Any) -> Callable[[Any], bool]:
+    return lambda value: has_shape(value, [shape]) and len(value) == 2
+
+
+_FLAG = {
+    "kind": str, "note": str, "doc": lambda x: x is None or isinstance(x, str),
+    "segment": lambda x: x is None or _count(x),
 }  # fmt: skip
-_METRIC: dict[str, Callable[[Any], bool]] = {
-    "spec": lambda x: isinstance(x, str), "systems": _strings, "details": lambda x: isinstance(x, bool),
-    "outputs": lambda x: _strings(x) and len(set(x)) == len(x) > 0, "higher_is_better": lambda x: isinstance(x, bool),
-    "range": lambda x: isinstance(x, list) and len(x) == 2 and all(map(_bound, x)), "signatures": _objects,
+_HEAD = {
+    "corpus": str, "langs": _pair(str), "documents": _count, "systems": [str], "metrics": [dict], "warnings": [str],
+    "counts": {str: _count}, "flags": {str: [_FLAG]},
 }  # fmt: skip
+_METRIC = {
+    "spec": str, "systems": [str], "details": bool, "higher_is_better": bool, "range": _pair(_bound),
+    "outputs": lambda x: has_shape(x, [str]) and len(set(x)) == len(x) > 0, "signatures": [dict],
+}  # fmt: skip
+_OWN = {"wholetext": str, "format": int, "systems": [str], "metrics": [dict]}  # what tells a run.json of ours
+_DOCUMENT = {"src", "refs", "meta", "outputs", "doc"}
 
 
 def _checksum(head: Mapping[str, Any]) -> str:
