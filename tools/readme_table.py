@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 
 from wholetext.cli.leaderboard import MARKS, arrow, order
-from wholetext.cli.score import default_metrics
 from wholetext.cli.terminal import number
-from wholetext.demo import load
+from wholetext.demo import default_metrics, load
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.significance.compare import compare
 

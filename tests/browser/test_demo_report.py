@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.cli.score import default_metrics
+from wholetext.demo import default_metrics
 
 pytestmark = pytest.mark.browser
 Look = Callable[..., Any]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wholetext.cli import options
-from wholetext.cli.terminal import warn
+from wholetext.cli.terminal import print_json, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def list_(
     if no_ref:
         known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
     if json_ or format == "json":
-        print(json.dumps(known, indent=1, ensure_ascii=False))
+        print_json(known)
         return
     print("metrics (↑ higher is better, ↓ lower)")
     for name, one in known["metrics"].items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,8 +48,7 @@ def align(
     terminal.warn([*loaded.warnings, *done.notes])
     if json_ or format == "json":
         by_words = {system: {one.doc: one.note for one in some if one.note} for system, some in done.documents.items()}
-        print(json.dumps({"out": str(out), "systems": done.summary(), "by_words": by_words}, ensure_ascii=False,
-                         indent=1))
+        terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words})
         return
     _table(done.summary())
     print(f"\nwritten: {out}   next: wholetext score {out} -m …")

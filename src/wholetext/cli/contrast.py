@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -64,7 +63,7 @@ def contrast(
     for one in found.decisions:
         warn(one.warnings)
     if json_ or format == "json":
-        print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
+        terminal.print_json(found.as_json())
     else:
         _accuracies(found)
 
@@ -75,10 +74,7 @@ def _accuracies(found: ContrastResults) -> None:
     from wholetext.meta.contrast.accuracy import groups, overall
 
     console = terminal.console(max(80, 40 + 36 * len(found.decisions)))
-    table = terminal.plain_table()
-    table.add_column("group", no_wrap=True)
-    table.add_column("items", justify="right")
-    table.add_column("chance", justify="right")
+    table = terminal.plain_table(["group"], ["items", "chance"])
     for one in found.decisions:
         table.add_column(Text(one.metric), overflow="fold")
     everything = {"": [[overall(one)] for one in found.decisions]}
@@ -122,8 +118,7 @@ def features(
     found = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
     rows = [asdict(one) for one in found]
     if json_ or format == "json":  # undefined is null
-        plain = [{key: None if value != value else value for key, value in row.items()} for row in rows]
-        print(json.dumps(plain, ensure_ascii=False, indent=1))
+        terminal.print_json([{key: None if value != value else value for key, value in row.items()} for row in rows])
     elif format == "tsv":
         print("\n".join(map(terminal.tsv_row, [rows[0], *(row.values() for row in rows)])))
     else:
@@ -133,11 +128,8 @@ def features(
 def _shares(found: list[Discriminativeness]) -> None:
     from rich.text import Text
 
-    console, table = terminal.console(120), terminal.plain_table()
-    for name in ("feature", "system"):
-        table.add_column(name, no_wrap=True)
-    for name in ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical"):
-        table.add_column(name, justify="right")
+    columns = ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical")
+    console, table = terminal.console(120), terminal.plain_table(["feature", "system"], columns)
     for one in found:
         shares = (f"{100 * share:.1f} %" for share in (one.below, one.equal, one.above))
         table.add_row(Text(one.feature), Text(terminal.printable(one.system)), f"{one.hyp:.4f}", f"{one.ref:.4f}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -21,23 +20,18 @@ Format = Literal["table", "json", "tsv", "latex"]
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
-def render(
-    results: Results, compared: Mapping[str, Comparison], format: Format, signatures: bool = False
-) -> None:
+def render(results: Results, compared: Mapping[str, Comparison], format: Format, signatures: bool = False) -> None:
     """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr."""
     comparisons = [compared[spec] for spec in results.scores]
     tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
     notes = list(dict.fromkeys((*results.notes, *tested)))
-    if format in ("tsv", "latex"):
-        warn(notes)
-    if format == "json":
-        print(json.dumps(as_json(results, comparisons, notes), ensure_ascii=False, indent=1))
-    elif format == "tsv":
-        print("\n".join(map(terminal.tsv_row, _tsv(comparisons))))
-    elif format == "latex":
-        print(_latex(comparisons))
-    else:
+    if format == "table":
         _table(results, comparisons, notes, signatures)
+    elif format == "json":
+        terminal.print_json(as_json(results, comparisons, notes))
+    else:
+        warn(notes)
+        print(_latex(comparisons) if format == "latex" else "\n".join(map(terminal.tsv_row, _tsv(comparisons))))
 
 
 def arrow(comparison: Comparison) -> str:
@@ -53,13 +47,16 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
     from rich.text import Text
 
     _scores(comparisons, terminal.console(max(80, 24 * (len(comparisons) + 1))))
-    first = comparisons[0]
-    corpus = results.corpus
-    segments = sum(len(doc) for doc in corpus.docs)
+    first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
-    console = terminal.console(80)
-    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. ± is a 95 % interval"
-                       f"{_legend(comparisons)}.", style="dim"))
+    legend = "± is a 95 % interval"
+    if len(first.standings) > 1:
+        against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
+        legend += (f"; {MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
+                   "Holm-corrected; #n is the rank cluster")
+    segments = sum(map(len, corpus.docs))
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. {legend}.",
+                       style="dim"))
     console.print(Text(_wrapped(f"test  {first.signature}", console.width), style="dim"))
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
@@ -110,16 +107,6 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
         begin = end
 
 
-def _legend(comparisons: Sequence[Comparison]) -> str:
-    """What the marks behind the scores mean; there are none where there is one system."""
-    first = comparisons[0]
-    if len(first.standings) == 1:
-        return ""
-    against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
-    return (f"; {MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
-            "Holm-corrected; #n is the rank cluster")
-
-
 def pairs(comparisons: Sequence[Comparison]) -> None:
     """One line per system and metric: the difference to the baseline, and the documents needed for significance."""
     from rich.table import Table
@@ -163,7 +150,7 @@ def _cell(standing: SystemResult, places: int, systems: int) -> Any:
     from rich.text import Text
 
     rank = "" if standing.rank is None else f"#{standing.rank}"
-    half = (standing.interval.high - standing.interval.low) / 2
+    half = standing.interval.half_width
     marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
     text = Text(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
     if standing.rank == 1 and systems > 1:
@@ -177,35 +164,26 @@ def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence
     def plain(value: float) -> float | None:
         return None if math.isnan(value) else value
 
-    def system(standing: SystemResult) -> dict[str, Any]:
+    def system(one: SystemResult, scores: Scores) -> dict[str, Any]:
         return {
-            "system": standing.system, "score": plain(standing.score),
-            "interval": [plain(standing.interval.low), plain(standing.interval.high)],
-            "delta": plain(standing.delta),
-            "delta_interval": [plain(standing.delta_interval.low), plain(standing.delta_interval.high)],
-            "p": plain(standing.p), "p_holm": plain(standing.p_holm), "rank": standing.rank,
-            "verdict": standing.verdict,
+            "system": one.system, "score": plain(one.score),
+            "interval": [plain(one.interval.low), plain(one.interval.high)], "delta": plain(one.delta),
+            "delta_interval": [plain(one.delta_interval.low), plain(one.delta_interval.high)], "p": plain(one.p),
+            "p_holm": plain(one.p_holm), "rank": one.rank, "verdict": one.verdict, "signature": str(scores.signature),
+            "short_signature": scores.signature.short, "notes": list(scores.notes),
         }
 
+    metrics = [
+        {"name": one.metric, "output": one.output, "higher_is_better": one.higher_is_better, "decimals": one.decimals,
+         "baseline": one.baseline, "test": dict(one.signature),
+         "systems": [system(each, results.scores[one.metric][each.system]) for each in one.standings]}
+        for one in comparisons
+    ]
     return {
         "corpus": results.corpus.id, "langs": list(results.corpus.langs), "documents": len(results.corpus),
-        "metrics": [
-            {
-                "name": comparison.metric, "output": comparison.output, "higher_is_better": comparison.higher_is_better,
-                "decimals": comparison.decimals, "baseline": comparison.baseline, "test": dict(comparison.signature),
-                "systems": [
-                    system(standing) | _about(results.scores[comparison.metric][standing.system])
-                    for standing in comparison.standings
-                ],
-            }
-            for comparison in comparisons
-        ],
+        "metrics": metrics,
         "notes": list(notes), "warnings": list(notes),  # two names of one list: 0.1.0 called it warnings
     }
-
-
-def _about(scores: Scores) -> dict[str, Any]:
-    return {"signature": str(scores.signature), "short_signature": scores.signature.short, "notes": list(scores.notes)}
 
 
 def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
@@ -219,16 +197,16 @@ def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
 
 def _latex(comparisons: Sequence[Comparison]) -> str:
     arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
-    head = " & ".join(["System", *(f"{c.label.translate(LATEX)} {arrows[arrow(c)]}" for c in comparisons)])
-    lines = [r"\begin{tabular}{l" + "r" * len(comparisons) + "}", r"\toprule", head + r" \\", r"\midrule"]
+    head = ["System", *(f"{c.label.translate(LATEX)} {arrows[arrow(c)]}" for c in comparisons)]
+    rows = []
     for system in order(comparisons):
         cells = []
         for comparison in comparisons:
             standing, places = comparison[system], comparison.decimals
-            half = (standing.interval.high - standing.interval.low) / 2
+            half = standing.interval.half_width
             mark = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}.get(standing.verdict, "")
             score = number(standing.score, places)
             bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
             cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
-        lines.append(" & ".join([printable(system).translate(LATEX), *cells]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+        rows.append([printable(system).translate(LATEX), *cells])
+    return terminal.booktabs("l" + "r" * len(comparisons), [head], rows)

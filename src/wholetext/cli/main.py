@@ -58,16 +58,14 @@ class Verbs(TyperGroup):
         """List verbs by their docstrings, plug-ins by their packages: to make all options would take too long."""
         names = self.list_commands(ctx)
         room = formatter.width - 6 - max(map(len, names))
+        rows = []
+        for name in names:
+            found = function(name) if name in VERBS else None
+            text = found.info.help if isinstance(found, typer.Typer) else found.__doc__
+            text = text if found else f"Plug-in of {plugins.origin(plugins.VERBS, name)}."
+            rows.append((name, TyperCommand(name, help=text).get_short_help_str(room)))
         with formatter.section("Commands"):
-            formatter.write_dl([(name, TyperCommand(name, help=_about(name)).get_short_help_str(room))
-                                for name in names])
-
-
-def _about(verb: str) -> str:
-    if verb not in VERBS:
-        return f"Plug-in of {plugins.origin(plugins.VERBS, verb)}."
-    found = function(verb)
-    return str(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
+            formatter.write_dl(rows)
 
 
 def function(verb: str) -> Any:
@@ -121,15 +119,6 @@ def build() -> typer.Typer:
     return app
 
 
-def _kept(argv: list[str]) -> str:
-    """What is kept of an interrupted command: rows that were scored are in the cache, if it is used."""
-    if not argv or argv[0] not in SCORING:
-        return ""
-    if "--no-cache" in argv:
-        return ": nothing was cached (--no-cache)"
-    return ": finished rows are cached; run the same command again to resume"
-
-
 def main(argv: list[str] | None = None) -> None:
     """Entry point: run, and turn every error into a message on stderr (exit code 2; 1 for an internal error)."""
     for stream in (sys.stdout, sys.stderr):
@@ -149,7 +138,9 @@ def main(argv: list[str] | None = None) -> None:
         raise SystemExit(0) from None
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:
-            print(f"interrupted{_kept(given)}", file=sys.stderr)
+            kept = ": finished rows are cached; run the same command again to resume"
+            kept = ": nothing was cached (--no-cache)" if "--no-cache" in given else kept
+            print(f"interrupted{kept if SCORING.intersection(given[:1]) else ''}", file=sys.stderr)
         raise
     except Exception as fault:
         if os.environ.get("WHOLETEXT_DEBUG"):

@@ -1,10 +1,7 @@
-"""Meta-evaluations as people and programs read them: metrics by tasks, with ranks, chance levels and numbers of
-pairs.
-"""
+"""Meta-evaluations as people and programs read them: metrics by tasks, ranks, chance levels, numbers of pairs."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +12,7 @@ from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.meta.paragraphs import Point
+    from wholetext.meta.ranking import Average
     from wholetext.meta.store import Meta
     from wholetext.meta.tasks import TaskResult
 
@@ -26,7 +24,7 @@ def render(meta: Meta, format: str) -> None:
     if format == "json":
         from wholetext.meta.store import as_json
 
-        print(json.dumps(as_json(meta), ensure_ascii=False, indent=1))
+        terminal.print_json(as_json(meta))
     elif format in ("tsv", "latex"):
         print(latex(meta) if format == "latex" else "\n".join(map(terminal.tsv_row, _tsv(meta))))
         terminal.warn(meta.notes)
@@ -48,18 +46,14 @@ def metric_order(meta: Meta) -> list[str]:
     return list(dict.fromkeys([*first, *others]))
 
 
-def cells(result: TaskResult, names: Sequence[str]) -> list[str]:
-    """``rank value`` of every metric, its interval, and p that the column's best metric is better; – where unknown."""
-    out = []
-    for name in names:
-        if name not in result.metrics:
-            out.append("–")
-            continue
-        i = result.metrics.index(name)
-        known = result.low and not math.isnan(result.low[i])
-        bounds = f" [{number(result.low[i])}, {number(result.high[i])}]" if known else ""
-        out.append(f"{_rank(result.ranks[i])} {number(result.value(name))}{bounds}{_p(result.p_best(name))}")
-    return out
+def _cell(result: TaskResult, name: str) -> str:
+    """``rank value`` of a metric, its interval, and p that the column's best metric is better; – where unknown."""
+    if name not in result.metrics:
+        return "–"
+    i = result.metrics.index(name)
+    known = result.low and not math.isnan(result.low[i])
+    bounds = f" [{number(result.low[i])}, {number(result.high[i])}]" if known else ""
+    return f"{_rank(result.ranks[i])} {number(result.value(name))}{bounds}{_p(result.p_best(name))}"
 
 
 def _rank(rank: int | None) -> str:
@@ -70,11 +64,9 @@ def _p(p: float) -> str:
     return "" if math.isnan(p) else " p<.001" if p < 0.001 else f" p={p:.3f}".replace("0.", ".", 1)
 
 
-def _span(values: Sequence[float], places: int = 3) -> str:
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return "–"
-    low, high = number(min(known), places), number(max(known), places)
+def _chance(result: TaskResult) -> str:
+    known = [one.chance for one in result.estimates if not math.isnan(one.chance)]
+    low, high = number(min(known, default=math.nan)), number(max(known, default=math.nan))
     return low if low == high else f"{low}–{high}"
 
 
@@ -82,34 +74,33 @@ def _print(meta: Meta) -> None:
     from rich.text import Text
 
     results, names = meta.table.results, metric_order(meta)
-    console, table = terminal.console(max(100, 34 * (len(results) + 2))), terminal.plain_table()
-    table.add_column("metric", no_wrap=True)
-    average = meta.table.average
-    if average:
-        table.add_column("average", justify="right")
-        table.add_column("mean rank", justify="right")
+    average, console = meta.table.average, terminal.console(max(100, 34 * (len(results) + 2)))
+    table = terminal.plain_table(["metric"], ["average", "mean rank"] if average else [])
     for result in results:
         table.add_column(Text(short(result, meta)), justify="right", overflow="fold")
-    columns = [cells(result, names) for result in results]
-    for i, name in enumerate(names):
-        lead = _averages(meta, name) if average else []
-        table.add_row(Text(terminal.printable(name)), *lead, *(column[i] for column in columns))
+    for name in names:
+        lead = _averages(average, name) if average else []
+        table.add_row(Text(terminal.printable(name)), *lead, *(_cell(result, name) for result in results))
     blank = ["", ""] if average else []
-    table.add_row(Text("chance", style="dim"), *blank, *(_span([e.chance for e in r.estimates]) for r in results))
+    table.add_row(Text("chance", style="dim"), *blank, *map(_chance, results))
     table.add_row(Text("pairs", style="dim"), *blank, *(f"{r.estimates[0].pairs:,}" for r in results))
     table.add_row(Text("systems × items", style="dim"), *blank, *(f"{r.systems} × {r.items}" for r in results))
     console.print(table)
     for line in _explanations(meta):
         console.print(Text(line, style="dim"), soft_wrap=True)
-    for _, points in meta.curves.items():
-        _print_curves(points, console)
+    for points in meta.curves.values():
+        curve = terminal.plain_table()
+        for title in CURVE:
+            curve.add_column(title, justify="left" if title in ("metric", "scored") else "right")
+        for row in _curve(points):
+            curve.add_row(*row)
+        console.print(curve)
     for note in meta.notes:
         console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
 
 
-def _averages(meta: Meta, name: str) -> list[str]:
-    average = meta.table.average
-    if average is None or name not in average.metrics:
+def _averages(average: Average, name: str) -> list[str]:
+    if name not in average.metrics:
         return ["–", "–"]
     i = average.metrics.index(name)
     value = f"{_rank(average.ranks[i])} {number(average.values[i])}{_p(float(average.p[0, i]))}"
@@ -148,16 +139,6 @@ def _explanations(meta: Meta) -> list[str]:
     return lines
 
 
-def _print_curves(points: Sequence[Point], console: object) -> None:
-
-    table = terminal.plain_table()
-    for title in CURVE:
-        table.add_column(title, justify="left" if title in ("metric", "scored") else "right")
-    for row in _curve(points):
-        table.add_row(*row)
-    console.print(table)  # type: ignore[attr-defined]
-
-
 def _curve(points: Sequence[Point]) -> list[list[str]]:
     """A line per point, as ``CURVE`` names its columns."""
     return [[str(p.k), p.metric, p.mode, number(p.accuracy), number(p.acc_eq), number(p.chance["acc_eq"]),
@@ -181,11 +162,10 @@ def _tsv(meta: Meta) -> list[list[str]]:
 
 def latex(meta: Meta) -> str:
     """A booktabs table: rank and value per task, the best cluster bold, chance levels and pairs at the foot."""
-    results, names, average = meta.table.results, metric_order(meta), meta.table.average
+    results, average = meta.table.results, meta.table.average
     heads = [*(["average"] if average else []), *(short(result, meta).translate(LATEX) for result in results)]
-    lines = [r"\begin{tabular}{l" + "rr" * len(heads) + "}", r"\toprule",
-             " & ".join(["Metric", *(rf"\multicolumn{{2}}{{c}}{{{head}}}" for head in heads)]) + r" \\", r"\midrule"]
-    for name in names:
+    rows = []
+    for name in metric_order(meta):
         row = [name.translate(LATEX)]
         if average:
             known = name in average.metrics
@@ -193,21 +173,21 @@ def latex(meta: Meta) -> str:
             row.append(_latex_cell(average.ranks[i], average.values[i]) if known else "-- & --")
         for result in results:
             row.append(_latex_cell(result.rank(name), result.value(name)) if name in result.metrics else "-- & --")
-        lines.append(" & ".join(row) + r" \\")
+        rows.append(row)
     blank = ["&"] if average else []
-    chance = [*blank, *(rf"\multicolumn{{2}}{{r}}{{{_span([e.chance for e in r.estimates])}}}" for r in results)]
-    pairs = [*blank, *(rf"\multicolumn{{2}}{{r}}{{{r.estimates[0].pairs}}}" for r in results)]
-    lines += [r"\midrule", " & ".join(["chance", *chance]) + r" \\", " & ".join(["pairs", *pairs]) + r" \\"]
-    lines += [r"\bottomrule", r"\end{tabular}"]
+    foot = [["chance", *blank, *(_two("r", _chance(result)) for result in results)],
+            ["pairs", *blank, *(_two("r", result.estimates[0].pairs) for result in results)]]
+    head = ["Metric", *(_two("c", title) for title in heads)]
+    tables = [terminal.booktabs("l" + "rr" * len(heads), [head], rows, foot)]
     for where, points in meta.curves.items():
-        lines += ["", rf"% {where}: agreement by paragraph length", *_latex_curve(points)]
-    return "\n".join(lines)
+        lines = [[cell.translate(LATEX).replace("–", "--") for cell in row] for row in _curve(points)]
+        tables += ["", rf"% {where}: agreement by paragraph length",
+                   terminal.booktabs("rllrrrrrr", [[title.translate(LATEX) for title in CURVE]], lines)]
+    return "\n".join(tables)
 
 
-def _latex_curve(points: Sequence[Point]) -> list[str]:
-    rows = [" & ".join(cell.translate(LATEX).replace("–", "--") for cell in row) + r" \\" for row in _curve(points)]
-    head = " & ".join(title.translate(LATEX) for title in CURVE) + r" \\"
-    return [r"\begin{tabular}{rllrrrrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+def _two(place: str, text: object) -> str:
+    return rf"\multicolumn{{2}}{{{place}}}{{{text}}}"
 
 
 def _latex_cell(rank: int | None, value: float) -> str:

