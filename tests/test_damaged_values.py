@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.cli.train import settings
 from wholetext.errors import InputError, RunError, SpecError, WholetextError
 from wholetext.meta.contrast.formats import read_contrast_set as read_contrast
 from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
@@ -20,7 +19,7 @@ from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
 from wholetext.reporting.studies import read_study
 from wholetext.taggers.given import GivenAnalyser
-from wholetext.training.recipe import read_recipe
+from wholetext.training.recipe import read_recipe, settings
 
 DIGITS, DEEP = "9" * 5000, "[" * 100_000
 MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\td\t{}\t1\tr\ts\tt\tc\tMinor\n"

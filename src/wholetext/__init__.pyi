@@ -27,12 +27,12 @@ from wholetext.meta.contrast.formats import read_contrast_set as read_contrast_s
 from wholetext.meta.contrast.items import ContrastOptions as ContrastOptions
 from wholetext.meta.contrast.items import ContrastSet as ContrastSet
 from wholetext.meta.evaluate import MetaTasks as MetaTasks
+from wholetext.meta.evaluate import ParagraphSets as ParagraphSets
 from wholetext.meta.evaluate import meta_evaluate as meta_evaluate
+from wholetext.meta.evaluate import paragraph_sets as paragraph_sets
 from wholetext.meta.features import Discriminativeness as Discriminativeness
 from wholetext.meta.features import discriminativeness as discriminativeness
 from wholetext.meta.metric_scores import MetricSelection as MetricSelection
-from wholetext.meta.paragraph_sets import ParagraphSets as ParagraphSets
-from wholetext.meta.paragraph_sets import paragraph_sets as paragraph_sets
 from wholetext.meta.participants import Selection as Selection
 from wholetext.meta.ranking import Averaging as Averaging
 from wholetext.meta.store import Meta as Meta

@@ -79,8 +79,7 @@ def make_recipe(folder: Path, rng: random.Random) -> None:
 
 
 def read_recipe(folder: Path, rng: random.Random) -> object:
-    from wholetext.cli.train import settings
-    from wholetext.training.recipe import read_recipe
+    from wholetext.training.recipe import read_recipe, settings
 
     pairs = (
         []
@@ -127,7 +126,7 @@ def make_spec(folder: Path, rng: random.Random) -> None:
 
 
 def read_spec(folder: Path, rng: random.Random) -> object:
-    from wholetext.cli.options import read_lengths
+    from wholetext.meta.paragraphs import read_lengths
     from wholetext.registry import scorer
     from wholetext.spec import parse
 

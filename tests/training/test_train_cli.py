@@ -8,7 +8,7 @@ import pytest
 from training_data import TINY, make
 
 from wholetext.cli.main import main
-from wholetext.cli.train import settings
+from wholetext.training.recipe import settings
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

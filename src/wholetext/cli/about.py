@@ -8,7 +8,7 @@ import json
 import sys
 import typing
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +17,6 @@ from wholetext.cli.terminal import print_json, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
-    from wholetext.backends.hub.catalogue import Entry
-    from wholetext.backends.hub.locate import Located
     from wholetext.spec import Value
 
 
@@ -104,7 +102,7 @@ Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit
 @models.command("list")
 def list_models(format: options.TableOrJson = "table", json_: options.Json = False) -> None:
     """List the default models of metrics: licence, size, access, and whether they are downloaded."""
-    from wholetext.backends.hub.catalogue import CATALOGUE, present
+    from wholetext.backends.hub.catalogue import CATALOGUE, facts, present
 
     rows = [(one, present(one.name)) for one in CATALOGUE]
     if json_ or format == "json":
@@ -123,7 +121,7 @@ def show_model(
     name: Name, revision: Revision = "", format: options.TableOrJson = "table", json_: options.Json = False
 ) -> None:
     """Show a model's licence, size, revision and path."""
-    from wholetext.backends.hub.catalogue import companions, entry, named, present
+    from wholetext.backends.hub.catalogue import companions, entry, facts, named, present
 
     model = named(name)
     at = present(model, revision)
@@ -179,22 +177,6 @@ def verify(
             print(f"  {'ok ' if one.good else 'BAD'} {one.file:<36} {one.what}")
     if not all(one.good for one in found):
         raise typer.Exit(1)
-
-
-def facts(known: Entry | None, at: Located | None, model: str = "") -> dict[str, Any]:
-    """A model as plain values."""
-    from wholetext.backends.hub.catalogue import licence, size
-
-    return {
-        "name": model or (known.name if known else ""),
-        "used_by": [*known.used_by] if known else [],
-        "about": known.about if known else "",
-        "licence": licence(at.path, known) if at else known.licence if known else None,
-        "gated": known.gated if known else None,
-        "gigabytes": round(size(at.path) / 1e9, 2) if at else known.gigabytes if known else None,
-        "revision": at.revision if at else None,
-        "path": str(at.path) if at else None,
-    }
 
 
 # ---------------------------------------------------------------- cache

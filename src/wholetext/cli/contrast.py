@@ -14,7 +14,6 @@ from wholetext.errors import InputError
 
 if TYPE_CHECKING:
     from wholetext.meta.contrast.accuracy import ContrastAccuracy, ContrastResults
-    from wholetext.meta.features import Discriminativeness
 
 
 def contrast(
@@ -111,6 +110,8 @@ def features(
     json_: options.Json = False,
 ) -> None:
     """Compare discourse features of outputs and references for each document."""
+    from rich.text import Text
+
     from wholetext.meta.features import FEATURES, discriminativeness
 
     loaded = options.load(files, chosen)
@@ -119,15 +120,10 @@ def features(
     rows = [asdict(one) for one in found]
     if json_ or format == "json":  # undefined is null
         terminal.print_json([{key: None if value != value else value for key, value in row.items()} for row in rows])
-    elif format == "tsv":
+        return
+    if format == "tsv":
         print("\n".join(map(terminal.tsv_row, [rows[0], *(row.values() for row in rows)])))
-    else:
-        _shares(found)
-
-
-def _shares(found: list[Discriminativeness]) -> None:
-    from rich.text import Text
-
+        return
     columns = ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical")
     console, table = terminal.console(120), terminal.plain_table(["feature", "system"], columns)
     for one in found:

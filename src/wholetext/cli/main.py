@@ -60,9 +60,11 @@ class Verbs(TyperGroup):
         room = formatter.width - 6 - max(map(len, names))
         rows = []
         for name in names:
-            found = function(name) if name in VERBS else None
-            text = found.info.help if isinstance(found, typer.Typer) else found.__doc__
-            text = text if found else f"Plug-in of {plugins.origin(plugins.VERBS, name)}."
+            if name not in VERBS:
+                text = f"Plug-in of {plugins.origin(plugins.VERBS, name)}."
+            else:
+                found = function(name)
+                text = str(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
             rows.append((name, TyperCommand(name, help=text).get_short_help_str(room)))
         with formatter.section("Commands"):
             formatter.write_dl(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,7 +9,7 @@ import typer
 
 from wholetext.cli import options
 from wholetext.cli.terminal import progress_bar, warn
-from wholetext.errors import InputError, count
+from wholetext.errors import count
 
 
 def meta(
@@ -122,36 +121,24 @@ def meta(
     from wholetext.cli.meta_tables import render
     from wholetext.meta.evaluate import MetaTasks, meta_evaluate
     from wholetext.meta.metric_scores import MetricSelection
+    from wholetext.meta.paragraphs import read_lengths
     from wholetext.meta.participants import Selection
-    from wholetext.meta.ranking import Averaging
+    from wholetext.meta.ranking import Averaging, read_task_weights
     from wholetext.meta.tasks import MetricTests
 
     selection = Selection(gold, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
                           tuple(domain or ()), tuple(system or ()), all_segments, test_set, sample, seed)
     tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
-    averaging = Averaging(micro, nan == "zero", read_weights(weight or ()), tuple(filter(None, weigh_by.split(","))))
+    weights, even_by = read_task_weights(weight or ()), tuple(filter(None, weigh_by.split(",")))
+    averaging = Averaging(micro, nan == "zero", weights, even_by)
     asked = MetaTasks(tuple(level or ()), tuple(task or ()), tasks, averaging, between, human, primary)
     wanted = MetricSelection(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
                              "drop" if allow_missing else "error")
-    lengths = options.read_lengths(k) if k else ()
+    lengths = read_lengths(k) if k else ()
     with progress_bar(quiet) as progress:
         found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
                               raters=raters, options=execution.options(progress=progress), out=out)
     render(found, "json" if json_ else "latex" if latex else format)
-
-
-def read_weights(given: Sequence[str]) -> dict[str, float]:
-    """``seg:acc_eq=2`` … → task → weight."""
-    found: dict[str, float] = {}
-    for text in given:
-        task, equals, number = text.rpartition("=")
-        try:
-            found[task] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals or not 0 <= found[task] < float("inf"):
-            raise InputError(f"invalid weight {text!r}", next="write --weight seg:acc_eq=2")
-    return found
 
 
 def paragraphs(
@@ -178,10 +165,11 @@ def paragraphs(
     format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")] = "evalset",
 ) -> None:
     """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
+    from wholetext.meta.evaluate import paragraph_sets
     from wholetext.meta.judgments.ratings import rater_pairs, reliability
-    from wholetext.meta.paragraph_sets import paragraph_sets
+    from wholetext.meta.paragraphs import read_lengths
 
-    lengths = options.read_lengths(k)
+    lengths = read_lengths(k)
     found = paragraph_sets(evalset, langs, lengths, gold=gold, mqm_tsv=mqm_tsv, mqm_weights=mqm_weights, raters=raters,
                            out=out, format=format)
     source = found.source

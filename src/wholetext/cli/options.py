@@ -208,17 +208,3 @@ def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
     exists = os.path.exists  # pathlib's raises where a name is too long
     return [(path.partition("=")[0], path.partition("=")[2]) if "=" in path and not exists(path) else path
             for path in paths or ()]
-
-
-def read_lengths(text: str) -> tuple[int, ...]:
-    """``1..10``, ``1,5,10`` or ``3`` → lengths."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, dots, last = part.strip().partition("..")
-        try:
-            found += range(int(first), int(last) + 1) if dots else [int(first)]
-        except ValueError:
-            found.append(0)
-    if not found or min(found) < 1:
-        raise InputError(f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10")
-    return tuple(dict.fromkeys(found))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from wholetext.cli import options, terminal
-from wholetext.errors import InputError
 
 if TYPE_CHECKING:
     from wholetext.training.run import Moment, Trained
@@ -67,13 +66,14 @@ def train(
     To resume an interrupted run, run the same command again.
     """
     from wholetext.files.cache import damage_notes
+    from wholetext.meta.paragraphs import read_lengths
     from wholetext.scoring.engine import Engine
-    from wholetext.training.recipe import make_recipe
+    from wholetext.training.recipe import make_recipe, settings
     from wholetext.training.run import Session
     from wholetext.training.run import train as run
 
     over = {"base": base, "form": form, "adapter.kind": adapter, "sampling": sampling, "epochs": epochs, "batch": batch,
-            "rate": rate, "rank": rank, "seed": seed, "k": [*options.read_lengths(k)] if k else None}
+            "rate": rate, "rank": rank, "seed": seed, "k": [*read_lengths(k)] if k else None}
     over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
     recipe = make_recipe(data, over, human=human, refs=ref or (), langs=langs or ())
     progress = TrainingProgress(quiet)
@@ -82,22 +82,6 @@ def train(
     progress.end()
     terminal.warn(damage_notes())
     show(found)
-
-
-def settings(pairs: list[str]) -> dict[str, Any]:
-    """``adapter.rank=16`` → the setting and its value, read as TOML where it is TOML, else as a word."""
-    from wholetext.files.parsing import read_toml
-
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals or not key.strip():
-            raise InputError(f"invalid setting {pair!r}", next="write --set name=value, e.g. --set adapter.rank=16")
-        try:
-            found[key.strip()] = read_toml(f"value = {text}")["value"]
-        except InputError:
-            found[key.strip()] = text.strip()
-    return found
 
 
 class TrainingProgress:

@@ -254,3 +254,17 @@ def _points(metric: str, chosen: ParagraphSet, count: int, scored: dict[str, Flo
             chance={name: e.chance for name, e in found.items()}, pairs={name: e.pairs for name, e in found.items()},
             direct_average=both))
     return points
+
+
+def read_lengths(text: str) -> tuple[int, ...]:
+    """``1..10``, ``1,5,10`` or ``3`` → lengths."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dots, last = part.strip().partition("..")
+        try:
+            found += range(int(first), int(last) + 1) if dots else [int(first)]
+        except ValueError:
+            found.append(0)
+    if not found or min(found) < 1:
+        raise InputError(f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10")
+    return tuple(dict.fromkeys(found))

@@ -63,6 +63,20 @@ class Averaging:
     even_by: tuple[str, ...] = ()  # instead: weights split evenly over langs, level, statistic …, one after another
 
 
+def read_task_weights(given: Sequence[str]) -> dict[str, float]:
+    """``seg:acc_eq=2`` … → task → weight."""
+    found: dict[str, float] = {}
+    for text in given:
+        task, equals, number = text.rpartition("=")
+        try:
+            found[task] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not 0 <= found[task] < float("inf"):
+            raise InputError(f"invalid weight {text!r}", next="write --weight seg:acc_eq=2")
+    return found
+
+
 def tasks_for(levels: Sequence[str], tasks: Sequence[str], averaging: Averaging | None = None) -> list[Task]:
     """The tasks asked for by name, and the usual ones of the levels asked for."""
     unknown = [level for level in levels if level not in DEFAULTS]

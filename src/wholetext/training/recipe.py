@@ -133,6 +133,20 @@ def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
         raise InputError(fault.what.removeprefix("recipe: "), where=where, next=fault.next) from None
 
 
+def settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """``adapter.rank=16`` → the setting and its value, read as TOML where it is TOML, else as a word."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"invalid setting {pair!r}", next="write --set name=value, e.g. --set adapter.rank=16")
+        try:
+            found[key.strip()] = read_toml(f"value = {text}")["value"]
+        except InputError:
+            found[key.strip()] = text.strip()
+    return found
+
+
 def make_recipe(
     data: Sequence[Path | str], overrides: Mapping[str, Any] | None = None, *, human: str | None = None,
     refs: Sequence[str] = (), langs: Sequence[str] = (),

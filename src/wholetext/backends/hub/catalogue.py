@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.regressor import MT5_TOKENIZER, SPIECE
@@ -132,3 +133,17 @@ def named(name: str) -> str:
         raise ModelError(f"{name} uses several models, by language", next=f"name one: {', '.join(users)}")
     raise ModelError(f"there is no model {name!r}",
                      next="`wholetext models list` names the usual ones; hub names read owner/name")
+
+
+def facts(known: Entry | None, at: hub.Located | None, model: str = "") -> dict[str, Any]:
+    """A model as plain values."""
+    return {
+        "name": model or (known.name if known else ""),
+        "used_by": [*known.used_by] if known else [],
+        "about": known.about if known else "",
+        "licence": licence(at.path, known) if at else known.licence if known else None,
+        "gated": known.gated if known else None,
+        "gigabytes": round(size(at.path) / 1e9, 2) if at else known.gigabytes if known else None,
+        "revision": at.revision if at else None,
+        "path": str(at.path) if at else None,
+    }
