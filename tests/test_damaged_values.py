@@ -14,7 +14,7 @@ from wholetext.errors import InputError, RunError, SpecError, WholetextError
 from wholetext.meta.contrast.formats import read_contrast_set as read_contrast
 from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
 from wholetext.meta.judgments.ratings import gather, rater_pairs, read_rater_table, reliability
-from wholetext.metrics.blonde.annotation_files import find_phrases, read_names
+from wholetext.metrics.blonde.units import find_phrases, read_names
 from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
 from wholetext.reporting.studies import read_study

@@ -207,7 +207,7 @@ def make_annotations(folder: Path, rng: random.Random) -> None:
 
 
 def read_annotations(folder: Path, rng: random.Random) -> object:
-    from wholetext.metrics.blonde.annotation_files import (
+    from wholetext.metrics.blonde.units import (
         file_mark,
         find_names,
         find_phrases,

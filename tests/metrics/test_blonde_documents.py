@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wholetext.metrics.blonde.explain import reasons
 from wholetext.metrics.blonde.metric import DBlonde
-from wholetext.metrics.blonde.reasons import reasons
 from wholetext.scoring.evaluate import Options, evaluate, open_run
 from wholetext.scoring.results import write_run
 from wholetext.significance.compare import compare

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wholetext.metrics.blonde.counts import CATEGORIES
 from wholetext.metrics.blonde.metric import Blonde, DBlonde
+from wholetext.metrics.blonde.scores import CATEGORIES
 
 Counts = dict[str, tuple[float, float, float]]  # category → match, reference, system
 

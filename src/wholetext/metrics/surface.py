@@ -18,7 +18,7 @@ Tokenizer = Literal[
     "auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "spm", "flores101", "flores200", "spBLEU-1K"
 ]
 Auto = Literal["auto", True, False]
-_SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}  # sacrebleu's defaults
+SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}  # sacrebleu's defaults
 _SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
 _BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 MAX_ORDER = 16  # of n-grams; beyond that no text has matches, only statistics that cost memory
@@ -140,7 +140,7 @@ class Bleu(Surface):
         hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
         match, count = totals[..., 2 : 2 + highest].copy(), totals[..., 2 + highest :].copy()  # (..., order)
         none = ~(match > 0).any(axis=-1)
-        value = _SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+        value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
         if self.smooth == "add-k":
             match[..., 1:] += value
             count[..., 1:] += value

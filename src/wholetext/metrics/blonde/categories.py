@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -16,12 +16,10 @@ from wholetext.files.parsing import read_toml
 Profile = Literal["reference", "paper", "fixed"]
 Scheme = Literal["morph", "tags", "words"]
 CATEGORIES = ("tense", "pronoun", "entity", "marker")
-_KEYS = {"language", "origin", "pronoun", "marker", "tense", "entity", "reference", "paper", "overlapping",
-         "not_markers", "tags", "left_out"}
-_SCHEMES = ("morph", "tags", "words")
-_SPELLING = ("forms", "endings", "needs_endings")  # how spelling corrects the tagger's tense
 UNCOUNTED = "uncounted"  # verbs with these forms or endings are passed over
+_REQUIRED = ("language", "origin", "pronoun", "marker", "tense", "entity")
 _SECTIONS = ("pronoun", "marker", "tense", "entity", "reference", "paper", "tags", "left_out")
+_SCHEMES = ("morph", "tags", "words", "forms", "endings", "needs_endings")  # the last three correct by spelling
 _LONGEST = 200  # characters of a form: every beginning of one is looked up
 _FEATURE_GROUPS = ("person", "nonperson")
 
@@ -64,13 +62,12 @@ def languages() -> tuple[str, ...]:
 
 def load_table(name: str, profile: Profile = "reference") -> CategoryTable:
     """The table of a language (``en``), or the one in a TOML file (``tables/ja.toml``)."""
-    if name.endswith(".toml"):
-        path = Path(name)
-        if not path.is_file():
-            raise InputError("there is no such table", where=name, next=f"tables here: {', '.join(languages())}")
-        data = path.read_bytes()
-        return _table(_parse(data, name), profile, f"{path.name}-{_digest(data)}", _digest(data))
-    return _own_table(name, profile)
+    if not name.endswith(".toml"):
+        return _own_table(name, profile)
+    path = Path(name)
+    if not path.is_file():
+        raise InputError("there is no such table", where=name, next=f"tables here: {', '.join(languages())}")
+    return _table(path.read_bytes(), name, profile)
 
 
 @lru_cache(maxsize=64)
@@ -79,50 +76,64 @@ def _own_table(name: str, profile: Profile) -> CategoryTable:
         raise SpecError(f"there is no category table for the language {name!r}",
                         next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)")
     data = (files("wholetext.metrics.blonde") / "tables" / f"{name}.toml").read_bytes()
-    return _table(_parse(data, f"{name}.toml"), profile, name, _digest(data))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=4).hexdigest()
-
-
-def _parse(data: bytes, where: str) -> dict[str, Any]:
-    raw = read_toml(data, where=where)
-    _check(raw, where)
-    return raw
+    return _table(data, f"{name}.toml", profile, name)
 
 
 def _check(raw: Mapping[str, Any], where: str) -> None:
-    """A table says what it must, and no form belongs to two features of a category."""
-    unknown = set(raw) - _KEYS
-    missing = {"language", "origin", "pronoun", "marker", "tense", "entity"} - set(raw)
+    """A table says what it must, in the types that ``_table`` reads."""
+    unknown, missing = set(raw) - {*_REQUIRED, *_SECTIONS, "overlapping", "not_markers"}, set(_REQUIRED) - set(raw)
     if unknown or missing:
         fault = f"unknown: {', '.join(sorted(unknown))}" if unknown else f"missing: {', '.join(sorted(missing))}"
         raise InputError(f"a table has other parts ({fault})", where=where, next="see docs/blonde.md")
-    parts = {**{key: raw[key] for key in _SECTIONS if key in raw},
-             **{f"tense.{key}": value for key, value in _schemes(raw).items()},
-             **{f"tags.{key}": value for key, value in _section(raw, "tags").items()}}
-    for key, value in parts.items():
+    for name, value in _sections(raw):
         if not isinstance(value, dict):
-            raise InputError(f"{key} is not a section", where=where, next=f"write [{key}]")
-    _check_lists(raw, where)
-    schemes = _schemes(raw)
-    for scheme, entries in schemes.items():
-        if scheme not in (*_SCHEMES, *_SPELLING):
-            raise InputError(f"tense.{scheme} is none of {', '.join((*_SCHEMES, *_SPELLING))}", where=where)
-        stray = set(entries) - {UNCOUNTED, *raw["tense"].get("features", ())}
+            raise InputError(f"{name} is not a section", where=where, next=f"write [{name}]")
+    for name in ("language", "origin"):
+        if not isinstance(raw[name], str):
+            raise InputError(f"{name} is not a string", where=where)
+    tense, reference = raw["tense"], raw.get("reference", {})
+    lists = {"tense.features": tense.get("features", []), "entity.possessive": raw["entity"].get("possessive", [])}
+    lists |= {f"reference.{key}": reference.get(key, []) for key in ("without", "possessive", "labels")}
+    lists |= {f"paper.merge.{key}": value for key, value in raw.get("paper", {}).get("merge", {}).items()}
+    lists |= {f"tense.needs_endings.{key}": value for key, value in tense.get("needs_endings", {}).items()}
+    for name, value in lists.items():
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise InputError(f"{name} is not a list of strings", where=where)
+    for name, value in reference.get("weights", {}).items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+            raise InputError(f"reference.weights.{name} is not a number from 0 up", where=where)
+    for scheme in tense.keys() - {"features"}:
+        if scheme not in _SCHEMES:
+            raise InputError(f"tense.{scheme} is none of {', '.join(_SCHEMES)}", where=where)
+        stray = tense[scheme].keys() - {UNCOUNTED, *tense.get("features", ())}
         if stray:
-            raise InputError(f"tense.{scheme} names {sorted(stray)[0]!r}, which is not in tense.features", where=where)
+            raise InputError(f"tense.{scheme} names {min(stray)!r}, which is not in tense.features", where=where)
+    stray = {*raw.get("tags", {}), *raw.get("left_out", {})} - set(CATEGORIES)
+    if stray:
+        raise InputError(f"{min(stray)!r} is none of {', '.join(CATEGORIES)}", where=where)
+    _check_forms(raw, where)
+
+
+def _sections(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Everything that must be a section, outer ones before what they hold."""
+    for name in _SECTIONS:
+        outer = raw.get(name, {})
+        yield name, outer
+        inner = {"tense": set(outer) - {"features"}, "tags": outer, "paper": ("merge",), "reference": ("weights",)}
+        yield from ((f"{name}.{key}", outer[key]) for key in inner.get(name, ()) if key in outer)
+
+
+def _check_forms(raw: Mapping[str, Any], where: str) -> None:
+    """Forms are short strings, and none belongs to two features of a category."""
+    tense = {key: value for key, value in raw["tense"].items() if key != "features"}
+    endings = tense.pop("needs_endings", {})
     groups = {"pronoun": raw["pronoun"], "marker": raw["marker"],
-              **{f"tense.{key}": value for key, value in schemes.items() if key != "needs_endings"},
-              **{f"needs_endings.{key}": {key: ends} for key, ends in schemes.get("needs_endings", {}).items()},
+              **{f"tense.{key}": value for key, value in tense.items()},
+              **{f"needs_endings.{key}": {key: ends} for key, ends in endings.items()},
               "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS},
               "not_markers": {"not_markers": raw.get("not_markers", [])}}
     groups |= {f"tags.{category}.{form}": {form: tags} for category, entries in raw.get("tags", {}).items()
                for form, tags in entries.items()}
-    stray_categories = {*raw.get("tags", {}), *raw.get("left_out", {})} - set(CATEGORIES)
-    if stray_categories:
-        raise InputError(f"{sorted(stray_categories)[0]!r} is none of {', '.join(CATEGORIES)}", where=where)
     for category, entries in groups.items():
         seen: dict[str, str] = {}
         for feature, forms in entries.items():
@@ -137,43 +148,11 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
                 seen[form] = feature
 
 
-def _check_lists(raw: Mapping[str, Any], where: str) -> None:
-    """What is a word, a list of words or a number is that, in every part that ``_table`` reads."""
-    reference, merge = _section(raw, "reference"), _section(raw, "paper").get("merge", {})
-    words = {"language": raw["language"], "origin": raw["origin"]}
-    lists = {"tense.features": raw["tense"].get("features", []),
-             "entity.possessive": raw["entity"].get("possessive", []),
-             **{f"reference.{key}": reference[key] for key in ("without", "possessive", "labels") if key in reference}}
-    tables = {"paper.merge": merge, "tense.needs_endings": raw["tense"].get("needs_endings", {}),
-              "reference.weights": reference.get("weights", {}),
-              **{f"tags.{key}": value for key, value in _section(raw, "tags").items()}}
-    for name, value in tables.items():
-        if not isinstance(value, dict):
-            raise InputError(f"{name} is not a section", where=where, next=f"write [{name}]")
-    for name in ("paper.merge", "tense.needs_endings"):
-        lists |= {f"{name}.{key}": value for key, value in tables[name].items()}
-    for name, value in words.items():
-        if not isinstance(value, str):
-            raise InputError(f"{name} is not a string", where=where)
-    for name, value in lists.items():
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise InputError(f"{name} is not a list of strings", where=where)
-    for name, value in tables["reference.weights"].items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-            raise InputError(f"reference.weights.{name} is not a number from 0 up", where=where)
-
-
-def _section(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = raw.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _schemes(raw: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in _section(raw, "tense").items() if key != "features"}
-
-
-def _table(raw: Mapping[str, Any], profile: Profile, mark: str, digest: str) -> CategoryTable:
+def _table(data: bytes, where: str, profile: Profile, name: str = "") -> CategoryTable:
     """Apply what the profile changes: forms left out, senses merged, weights."""
+    raw = read_toml(data, where=where)
+    _check(raw, where)
+    digest = hashlib.blake2b(data, digest_size=4).hexdigest()
     reference = raw.get("reference", {}) if profile == "reference" else {}
     merge = {} if profile == "reference" else raw.get("paper", {}).get("merge", {})
     into = {old: new for new, olds in merge.items() for old in olds}
@@ -189,7 +168,7 @@ def _table(raw: Mapping[str, Any], profile: Profile, mark: str, digest: str) -> 
     labels = {label: group for group in _FEATURE_GROUPS for label in raw["entity"].get(group, ())
               if allowed is None or label in allowed}
     return CategoryTable(
-        language=raw["language"], origin=raw["origin"], id=mark, digest=digest,
+        language=raw["language"], origin=raw["origin"], id=name or f"{Path(where).name}-{digest}", digest=digest,
         features={
             "tense": tuple(raw["tense"].get("features", ())),
             "pronoun": tuple(dict.fromkeys(into.get(f, f) for f in raw["pronoun"])),

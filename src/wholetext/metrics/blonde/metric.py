@@ -11,12 +11,11 @@ import numpy as np
 
 from wholetext.errors import MetricError, SpecError, did_you_mean
 from wholetext.languages import code_of
-from wholetext.metrics.blonde.annotation_files import Checkpoints, file_mark, read_annotations, read_names
 from wholetext.metrics.blonde.categories import CategoryTable, Profile, load_table
-from wholetext.metrics.blonde.counts import CATEGORIES, DISCOURSE, NGRAMS, CountColumns
 from wholetext.metrics.blonde.occurrences import Finder, layers_for
-from wholetext.metrics.blonde.scores import Formula, Smoothing
-from wholetext.metrics.blonde.units import Lines, Reader
+from wholetext.metrics.blonde.scores import CATEGORIES, DISCOURSE, NGRAMS, CountColumns, Formula
+from wholetext.metrics.blonde.units import Checkpoints, Lines, Reader, file_mark, read_annotations, read_names
+from wholetext.metrics.surface import Smoothing
 from wholetext.taggers.analysis import Analyser, analyser_for
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime
 
@@ -74,8 +73,8 @@ class Blonde(Metric):
         facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max",
                  "corpus_score": f"f1-of-{self.mean}-means", "document_score": "mean-of-f1"}
         facts |= {"table.hash": table.digest} if table.origin != "paper" else {}
-        facts |= {"annotations": file_mark(self.annotations)} if self.annotations else {}
-        return facts | ({"names": file_mark(self.names)} if self.names else {})
+        files = {"annotations": self.annotations, "names": self.names}
+        return facts | {key: file_mark(name) for key, name in files.items() if name}
 
     def survey(self, references: Iterable[Excerpt], run: Runtime) -> tuple[str, ...]:
         """All reference segments in order: annotation files go by line, so a document must know its place."""
@@ -92,12 +91,13 @@ class Blonde(Metric):
         reader = Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
                         by_document=self.clip_scope == "document", lowercase=self.lowercase)
         columns = CountColumns({name: i for i, name in enumerate(self._features)}, self._weights)
-        stats = np.zeros((len(requests), columns.size))
+        stats = np.zeros((len(requests), 3 * (len(CATEGORIES) + len(self._features))))
+        counted = [3 * CATEGORIES.index(name) + i for name in self.factors for i in range(3)]
         for index, request in enumerate(requests):
             pairs = reader.pairs(request)
             stats[index] = columns.count(pairs)
             run.detail(index, blonde=columns.spans(pairs))
-            if not columns.comparable(stats[index], self.factors):
+            if not stats[index, counted].any():
                 run.detail(index, reason=NOTHING)
         return stats
 

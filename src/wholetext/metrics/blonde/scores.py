@@ -1,21 +1,119 @@
-"""BlonDe's arithmetic: totals of match, reference and system counts → precision, recall, F1, for whole arrays."""
+"""BlonDe's numbers: units of aligned texts → additive counts and spans → precision, recall, F1, for whole arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.metrics.blonde.categories import Profile
-from wholetext.metrics.blonde.counts import CATEGORIES, DISCOURSE, NGRAMS
+from wholetext.metrics.blonde.occurrences import Occurrence
+from wholetext.metrics.surface import SMOOTH_VALUES, Smoothing
 from wholetext.types import FloatArray
 
-Smoothing = Literal["exp", "floor", "add-k", "none"]
-_SMOOTH_VALUES = {"exp": 0.0, "floor": 0.1, "add-k": 1.0, "none": 0.0}
+DISCOURSE = ("tense", "pronoun", "entity", "marker")
+NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
+HUMAN = ("ambiguity", "ellipsis")
+CATEGORIES = (*DISCOURSE, *NGRAMS, *HUMAN)  # the first columns of the statistics, whatever the language
 _ORDERS = slice(len(DISCOURSE), len(DISCOURSE) + len(NGRAMS))
+Key = tuple[str, str, str]  # category, feature, what must be equal
+Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """What is clipped together: one segment (or one whole document) of one text."""
+
+    found: tuple[tuple[int, Occurrence], ...]  # (segment, occurrence)
+    ngrams: Ngrams  # none for d-blonde
+    counts: Counter[Key] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", Counter(one[:3] for _, one in self.found))
+
+
+def ngrams_of(words: Sequence[str]) -> Ngrams:
+    """Counters of n-grams for n = 1 to 4."""
+    return tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in (1, 2, 3, 4))
+
+
+def pooled(units: Sequence[Unit]) -> Unit:
+    """A document as one unit, for ``clip_scope=document``."""
+    orders = len(units[0].ngrams) if units else 0
+    sums: list[Counter[tuple[str, ...]]] = [Counter() for _ in range(orders)]
+    for unit in units:
+        for total, counter in zip(sums, unit.ngrams):
+            total.update(counter)
+    return Unit(tuple(item for unit in units for item in unit.found), tuple(sums))
+
+
+@dataclass(frozen=True, eq=False)
+class CountColumns:
+    """Where each category and feature stands among the statistics, and what it weighs."""
+
+    features: Mapping[tuple[str, str], int]  # (category, feature) → index
+    weights: Mapping[str, float]  # feature → weight where it is not 1
+
+    def count(self, pairs: Sequence[tuple[Unit, Sequence[Unit]]]) -> FloatArray:
+        """(k,) match, reference and system counts: weighted by category, then plain by feature.
+
+        Clipping is per unit (Eq. 2 over aligned segments); several references count as their maximum.
+        """
+        stats = np.zeros((len(CATEGORIES) + len(self.features), 3))
+        for hyp, refs in pairs:
+            wanted = _maximum([ref.counts for ref in refs])
+            for key in hyp.counts.keys() | wanted.keys():
+                has, needs = hyp.counts[key], wanted[key]
+                three = np.array((min(has, needs), needs, has), dtype=np.float64)
+                stats[CATEGORIES.index(key[0])] += self.weights.get(key[1], 1.0) * three
+                column = self.features.get(key[:2])
+                if column is not None:
+                    stats[len(CATEGORIES) + column] += three
+            for order, has_grams in enumerate(hyp.ngrams):
+                needs_grams = _maximum([ref.ngrams[order] for ref in refs])
+                match = sum(min(n, needs_grams[gram]) for gram, n in has_grams.items() if gram in needs_grams)
+                stats[len(DISCOURSE) + order] += (match, needs_grams.total(), has_grams.total())
+        return stats.reshape(-1)
+
+    def spans(self, pairs: Sequence[tuple[Unit, Sequence[Unit]]]) -> dict[str, Any]:
+        """``[segment, start, end, category, feature, matched]`` of the output (hyp) and of each reference (refs)."""
+        refs = max((len(refs) for _, refs in pairs), default=0)
+        shown: dict[str, Any] = {"hyp": [], "refs": [[] for _ in range(refs)]}
+        for hyp, units in pairs:
+            shown["hyp"] += self._marked(hyp, units)
+            for rows, unit in zip(shown["refs"], units):
+                rows += self._marked(unit, [hyp])
+        return shown
+
+    def _marked(self, unit: Unit, others: Sequence[Unit]) -> Iterator[list[Any]]:
+        """As many of a kind are matched as the other side has: those with the same words first, then from the left."""
+        left = Counter(_maximum([other.counts for other in others]))
+        same = Counter(_maximum([Counter((*one[:3], one.word) for _, one in other.found) for other in others]))
+        matched = set()
+        for by_word in (True, False):
+            for place, (_, one) in enumerate(unit.found):
+                kind, named = one[:3], (*one[:3], one.word)
+                if place not in matched and left[kind] > 0 and (not by_word or same[named] > 0):
+                    matched.add(place)
+                    left[kind] -= 1
+                    same[named] -= 1
+        for place, (segment, one) in enumerate(unit.found):
+            if self.weights.get(one.feature, 1.0) > 0:
+                yield [segment, one.start, one.end, one.category, one.feature, int(place in matched)]
+
+
+def _maximum(counters: Sequence[Counter[Any]]) -> Counter[Any]:
+    if len(counters) == 1:
+        return counters[0]
+    return reduce(Counter.__or__, counters, Counter())
+
+
+# ---------------------------------------------------------------- from counts to scores
 
 
 @dataclass(frozen=True)
@@ -38,10 +136,15 @@ class Formula:
         ratio = self._ratios(table)
         known = ratio[..., : len(CATEGORIES), :]
         chosen = [CATEGORIES.index(name) for name in self.categories]
-        total = table[..., chosen, 2:0:-1]  # (..., chosen, sys|ref): denominators of precision and recall
-        overall = self._combine(known[..., chosen, :], total, self.importance)  # (..., precision|recall)
-        if self.with_d:
-            overall = self._with_d(known, table, chosen)
+        values, total = known[..., chosen, :], table[..., chosen, 2:0:-1]  # its denominators: (..., chosen, sys|ref)
+        importance = self.importance
+        if self.with_d:  # the "sBlonDe" of the released experiments: d-blonde is one more factor beside its categories
+            first = slice(0, len(DISCOURSE))
+            inner = self._combine(known[..., first, :], table[..., first, 2:0:-1], (1.0,) * len(DISCOURSE))
+            values = np.concatenate([values, inner[..., None, :]], axis=-2)
+            total = np.concatenate([total, np.ones_like(inner)[..., None, :]], axis=-2)
+            importance = (*importance, 1.0)
+        overall = self._combine(values, total, importance)  # (..., precision|recall)
         features = ratio[..., len(CATEGORIES) :, :]
         parts = np.concatenate([overall[..., None, :], known[..., chosen, :], features], axis=-2)
         f1 = self._f1(parts[..., 0], parts[..., 1])
@@ -49,7 +152,8 @@ class Formula:
 
     def _ratios(self, table: FloatArray) -> FloatArray:
         """(..., categories + features, match|ref|sys) → (…, precision|recall), those of n-grams smoothed."""
-        ratio = _ratios(table)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = table[..., :1] / table[..., 2:0:-1]  # 0/0 is undefined
         grams = table[..., _ORDERS, :]
         both = (grams[..., :1, 1] > 0) & (grams[..., :1, 2] > 0)  # (..., 1): neither side is empty
         for side, column in ((0, 2), (1, 1)):
@@ -72,16 +176,19 @@ class Formula:
         A document has few items of a category, so that 0 matches are common and mean little: in a geometric mean they
         would decide the score alone. No smoothing, and no floor.
         """
-        table = totals.reshape(*totals.shape[:-1], -1, 3)
-        three = _single(table)  # (..., categories + features, F1|precision|recall)
+        match, ref, sys = (totals[..., i::3] for i in range(3))  # each (..., categories + features)
+        counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
+        either = ((ref > 0) | (sys > 0))[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # (..., categories + features, F1|precision|recall)
+            three = np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
         chosen = [CATEGORIES.index(name) for name in self.categories]
-        values, importance = three[..., chosen, :], self.importance
+        known = factors = three[..., chosen, :]
+        importance = self.importance
         if self.with_d:
             inner = _mean(three[..., : len(DISCOURSE), :], (1.0,) * len(DISCOURSE))
-            overall = _mean(np.concatenate([values, inner[..., None, :]], axis=-2), (*importance, 1.0))
-        else:
-            overall = _mean(values, importance)
-        parts = np.concatenate([overall[..., None, :], values, three[..., len(CATEGORIES) :, :]], axis=-2)
+            factors, importance = np.concatenate([known, inner[..., None, :]], axis=-2), (*importance, 1.0)
+        overall = _mean(factors, importance)
+        parts = np.concatenate([overall[..., None, :], known, three[..., len(CATEGORIES) :, :]], axis=-2)
         return parts.reshape(*totals.shape[:-1], -1)
 
     def _smoothed(self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]) -> FloatArray:
@@ -91,7 +198,7 @@ class Formula:
         the other profiles divide by the count and leave those orders undefined. An empty text is never smoothed.
         """
         reference = self.profile == "reference"
-        value = _SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+        value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
         seen = np.logical_and.accumulate(count > 0, axis=-1)
         missed = seen & both & (match == 0)
         weighted = count * (0.25 if reference else 1.0)
@@ -109,23 +216,14 @@ class Formula:
 
     def _combine(self, values: FloatArray, totals: FloatArray, importance: Sequence[float]) -> FloatArray:
         """(..., factors, 2) → (..., 2): the mean over defined factors; NaN where none is defined."""
-        weight = np.where(np.isnan(values), 0.0, np.asarray(importance, dtype=np.float64)[:, None])
+        if self.mean == "arithmetic":
+            return _mean(values, importance)
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.mean == "arithmetic":
-                return np.asarray(np.nansum(weight * values, axis=-2) / weight.sum(axis=-2))
             if self.zero == "delta":
                 values = np.where(values == 0, self.zero_value / totals, values)
             else:
                 values = np.where(values < self.zero_value, self.zero_value, values)  # NaN stays NaN
-            return np.asarray(np.exp(np.nansum(weight * np.log(values), axis=-2) / weight.sum(axis=-2)))
-
-    def _with_d(self, known: FloatArray, table: FloatArray, chosen: Sequence[int]) -> FloatArray:
-        """The "sBlonDe" of the released experiments: d-blonde counts as one more factor beside its own categories."""
-        first = slice(0, len(DISCOURSE))
-        inner = self._combine(known[..., first, :], table[..., first, 2:0:-1], (1.0,) * len(DISCOURSE))
-        values = np.concatenate([known[..., chosen, :], inner[..., None, :]], axis=-2)
-        totals = np.concatenate([table[..., chosen, 2:0:-1], np.ones_like(inner)[..., None, :]], axis=-2)
-        return self._combine(values, totals, (*self.importance, 1.0))
+            return np.asarray(np.exp(_mean(np.log(values), importance)))
 
     def _f1(self, precision: FloatArray, recall: FloatArray) -> FloatArray:
         """Harmonic mean; where one side has nothing, the recall in the released code, NaN in the paper, 0 in fixed."""
@@ -138,23 +236,8 @@ class Formula:
         return np.where(none | one if self.profile == "fixed" else none, 0.0, harmonic)
 
 
-def _ratios(table: FloatArray) -> FloatArray:
-    """(..., n, match|ref|sys) → (..., n, precision|recall); 0/0 is undefined."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return table[..., :1] / table[..., 2:0:-1]
-
-
-def _single(table: FloatArray) -> FloatArray:
-    """(..., n, match|ref|sys) → (..., n, F1|precision|recall); 0 where one side has nothing, NaN where both have."""
-    match, ref, sys = table[..., 0], table[..., 1], table[..., 2]
-    counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
-    either = ((ref > 0) | (sys > 0))[..., None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
-
-
 def _mean(values: FloatArray, importance: Sequence[float]) -> FloatArray:
-    """(..., factors, 3) → (..., 3): the weighted mean over defined factors; NaN where none is defined."""
+    """(..., factors, n) → (..., n): the weighted mean over defined factors; NaN where none is defined."""
     weight = np.where(np.isnan(values), 0.0, np.asarray(importance, dtype=np.float64)[:, None])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.nansum(weight * values, axis=-2) / weight.sum(axis=-2))

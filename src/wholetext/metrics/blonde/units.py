@@ -1,18 +1,102 @@
-"""From texts to what BlonDe compares: the analysed segments of an output beside those of its references."""
+"""From texts to what BlonDe compares: analysed segments of an output beside those of its references.
+
+People may annotate ambiguity and ellipsis (``an.txt``) and names (``ner.txt``); these files have one line per segment.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.metrics.blonde.annotation_files import Checkpoints, find_names, find_phrases
-from wholetext.metrics.blonde.counts import Unit, ngrams_of, pooled
+from wholetext.files.parsing import file_bytes, integer
 from wholetext.metrics.blonde.occurrences import Finder, Occurrence
+from wholetext.metrics.blonde.scores import Ngrams, Unit, ngrams_of, pooled
 from wholetext.taggers.analysis import Analysis
+from wholetext.taggers.given import decoded
 from wholetext.types import Request
 
+_ERRORS = {"1": "ambiguity", "3": "ellipsis"}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
+_GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
+_LARGEST = 1 << 26  # bytes
+_COUNT = 10_000  # times that a name stands in one segment
 Pair = tuple[Unit, Sequence[Unit]]
+# One line: category or group → phrases to look for (with the count a name has in the reference).
+Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
+
+
+def read_annotations(name: str) -> tuple[Checkpoints, ...]:
+    """``MT sentence<TAB>1,reference phrase, MT phrase <pos/…>;…<TAB>3,…``: the reference phrases, by category."""
+    lines: list[Checkpoints] = []
+    for line in _lines(name):
+        found: dict[str, list[tuple[str, int]]] = {}
+        for item in line.split("\t")[1:]:
+            kind, _, rest = item.strip().partition(",")
+            for span in rest.split(";") if kind in _ERRORS else ():
+                phrase = span.split(",")[0].strip()
+                if len(phrase) >= 2 and not phrase.startswith("<"):
+                    found.setdefault(_ERRORS[kind], []).append((phrase, 1))
+        lines.append(found)
+    return tuple(lines)
+
+
+def read_names(name: str) -> tuple[Checkpoints, ...]:
+    """``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``: the names of the reference segment with their counts."""
+    lines: list[Checkpoints] = []
+    for number, line in enumerate(_lines(name), 1):
+        found: dict[str, list[tuple[str, int]]] = {}
+        for group, entries in _GROUP.findall(line):
+            feature = "person" if group.upper() == "PERSON" else "nonperson"
+            for entry in filter(str.strip, entries.split(";")):
+                who, _, count = entry.rpartition(":")
+                where = f"{name}:{number}"
+                if not who.strip():
+                    raise InputError(f"not an entry 'Name: count': {entry.strip()!r}", where=where)
+                many = integer(count, what="the count of an entry 'Name: count'", low=0, high=_COUNT, where=where)
+                found.setdefault(feature, []).append((who.strip(), many))
+        lines.append(found)
+    return tuple(lines)
+
+
+def _lines(name: str) -> list[str]:
+    text = decoded(file_bytes(Path(name), most=_LARGEST), Path(name))
+    return text.removesuffix("\n").split("\n")
+
+
+def file_mark(name: str) -> str:
+    """File name and content hash, for the signature."""
+    return f"{Path(name).name}-{hashlib.blake2b(chr(10).join(_lines(name)).encode(), digest_size=4).hexdigest()}"
+
+
+def find_phrases(text: str, checkpoints: Checkpoints) -> tuple[Occurrence, ...]:
+    """Where the phrases of ambiguity and ellipsis stand in a text: whole words, any case."""
+    return tuple(
+        Occurrence(category, category, phrase.lower(), start, end)
+        for category, phrases in checkpoints.items()
+        for phrase in dict.fromkeys(phrase for phrase, _ in phrases)
+        for start, end in _places(phrase, text)
+    )
+
+
+def find_names(text: str, checkpoints: Checkpoints, *, as_counted: bool) -> tuple[Occurrence, ...]:
+    """Annotated names in a text; in the reference each ``as_counted`` by the annotator, wherever it stands."""
+    found = []
+    for group, names in checkpoints.items():
+        for name, count in names:
+            places = _places(name, text)
+            if as_counted:
+                places = (places + [(0, 0)] * count)[:count]
+            found += [Occurrence("entity", group, name.lower(), start, end) for start, end in places]
+    return tuple(found)
+
+
+def _places(phrase: str, text: str) -> list[tuple[int, int]]:
+    if len(phrase) > len(text):
+        return []
+    return [place.span() for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +142,7 @@ class Reader:
     ngrams: bool = True
     by_document: bool = False
     lowercase: bool = False
-    _units: dict[str, Unit] = field(default_factory=dict)
+    _read: dict[str, tuple[tuple[Occurrence, ...], Ngrams]] = field(default_factory=dict)
 
     def pairs(self, request: Request) -> list[Pair]:
         """Output and references side by side, segment by segment or as whole documents."""
@@ -82,21 +166,16 @@ class Reader:
     ) -> list[Unit]:
         units = []
         for index, part in enumerate(parts):
-            unit = self._unit(part)
-            found = [one for _, one in unit.found]
+            if part not in self._read:
+                analysis = self.analyses[part.lower() if self.lowercase else part]
+                grams = ngrams_of([token.text for token in analysis.tokens]) if self.ngrams else ()
+                self._read[part] = self.finder.find(analysis), grams
+            found, grams = self._read[part]
             if names:
                 line = names[index] if index < len(names) else {}
-                found = [one for one in found if one.category != "entity"]
+                found = tuple(one for one in found if one.category != "entity")
                 found += find_names(part, line, as_counted=is_ref)
             if index < len(annotations):
                 found += find_phrases(part, annotations[index])
-            units.append(Unit(tuple((index, one) for one in found), unit.ngrams))
+            units.append(Unit(tuple((index, one) for one in found), grams))
         return units
-
-    def _unit(self, part: str) -> Unit:
-        if part not in self._units:
-            analysis = self.analyses[part.lower() if self.lowercase else part]
-            found: tuple[Occurrence, ...] = self.finder.find(analysis)
-            grams = ngrams_of([token.text for token in analysis.tokens]) if self.ngrams else ()
-            self._units[part] = Unit(tuple((0, one) for one in found), grams)
-        return self._units[part]
