@@ -34,10 +34,10 @@ def test_every_default_model_is_listed() -> None:
 
 
 def test_models_chosen_by_language_are_listed() -> None:
-    from wholetext.metrics import sbert, token_metric
+    from wholetext.metrics import bertscore, sbert
 
     known = {one.name: one for one in catalogue.CATALOGUE}
-    for name in (token_metric.ENGLISH, token_metric.OTHERS, *token_metric.BY_LANGUAGE.values()):
+    for name in (bertscore.ENGLISH, bertscore.OTHERS, *bertscore.BY_LANGUAGE.values()):
         assert "bertscore" in known[name].used_by
     for name in (sbert.ENGLISH, sbert.OTHERS, sbert.ACROSS):
         assert "sbert" in known[name].used_by

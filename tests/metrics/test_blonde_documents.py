@@ -96,8 +96,8 @@ def test_runs_of_0_1_0_keep_their_document_scores(tmp_path: Path, monkeypatch: p
 
 def test_the_reasons_of_a_score() -> None:
     scores = scored([("but he left so then", "but she left so then")])
-    recipe = DBlonde(table="en").recipe
-    found = reasons(recipe, scores.totals()[0], document_score="mean-of-f1")
+    metric = DBlonde(table="en")
+    found = reasons(metric, scores.totals()[0], document_score="mean-of-f1")
     why = {one.name: one.why for one in found.factors}
     assert why == {"tense": "in neither text: does not count", "pronoun": "nothing matches: 0",
                    "entity": "in neither text: does not count", "marker": ""}
@@ -105,6 +105,6 @@ def test_the_reasons_of_a_score() -> None:
     said = found.sentence(0.5)
     assert said.startswith("The score 0.5000 is the mean F1 of pronoun 0.0000, marker 1.0000.")
     assert "neither text has any: tense, entity" in said and "0.0032 (pronoun precision, pronoun recall: 0" in said
-    one_sided = reasons(recipe, scored([("he left", "so left")]).totals()[0], document_score="mean-of-f1")
+    one_sided = reasons(metric, scored([("he left", "so left")]).totals()[0], document_score="mean-of-f1")
     assert [one.why for one in one_sided.factors if one.name in ("pronoun", "marker")] == [
         "only in the output: 0", "only in the reference: 0"]

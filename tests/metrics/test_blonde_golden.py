@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wholetext.metrics.blonde.scores import CATEGORIES
+from wholetext.metrics.blonde.units import CATEGORIES
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, Output, Scores
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from wholetext.metrics.blonde.metric import Blonde, DBlonde
-from wholetext.metrics.blonde.scores import CATEGORIES
+from wholetext.metrics.blonde.units import CATEGORIES
 
 Counts = dict[str, tuple[float, float, float]]  # category → match, reference, system
 

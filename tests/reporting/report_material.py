@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.metrics.blonde.scores import CATEGORIES
+from wholetext.metrics.blonde.units import CATEGORIES
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results

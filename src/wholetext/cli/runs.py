@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from wholetext.metrics.blonde.spans import MatchedSpan
+    from wholetext.metrics.blonde.explain import MatchedSpan
     from wholetext.scoring.explain import Explained
     from wholetext.scoring.results import Results
     from wholetext.significance.compare import Significance
@@ -155,7 +155,7 @@ def _categories(found: Explained) -> Table:
     line per severity of what another metric marked."""
     from rich.text import Text
 
-    from wholetext.metrics.blonde.counts import DISCOURSE, HUMAN
+    from wholetext.metrics.blonde.units import DISCOURSE, HUMAN
 
     def words(kind: str, category: str) -> str:
         return ", ".join(f"{span.text} ({segment.number})" for segment in found.segments

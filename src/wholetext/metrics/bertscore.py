@@ -1,9 +1,11 @@
-"""BERTScore: greedy matching of contextual token vectors, with document context where the view gives some."""
+"""BERTScore, and what metrics over contextual token vectors share: model and layer, idf weights, vectors in memory."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -12,14 +14,120 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate as hub
+from wholetext.backends.tokenizer import FILES, TokenizedText, read_config
 from wholetext.backends.vectors.token_vectors import Tokens, TokenVectors
-from wholetext.errors import InputError
-from wholetext.metrics.token_metric import ENGLISH, TokenMetric, TokenWeights
-from wholetext.types import FloatArray, Request, Runtime, mean_stats
+from wholetext.errors import InputError, ModelError
+from wholetext.languages import code_of
+from wholetext.metrics.model_metric import EncoderMetric, model_for
+from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+ENGLISH, OTHERS = "FacebookAI/roberta-large", "google-bert/bert-base-multilingual-cased"
+BY_LANGUAGE: Mapping[str, str] = {"zh": "google-bert/bert-base-chinese", "tr": "dbmdz/bert-base-turkish-cased"}
+# the layer that agrees best with human judgment, by the last part of the model's name: published with bert-score,
+# except MiniLM's, which `python benchmarks/minilm_layers.py` measures
+LAYERS: Mapping[str, int] = {
+    "roberta-base": 10, "roberta-large": 17, "xlm-roberta-base": 9, "xlm-roberta-large": 17,
+    "bert-base-uncased": 9, "bert-large-uncased": 18, "bert-base-multilingual-cased": 9, "bert-base-chinese": 8,
+    "bert-base-turkish-cased": 10, "scibert_scivocab_uncased": 8, "deberta-xlarge-mnli": 40, "mbart-large-50": 12,
+    "minilm": 3, "all-minilm-l6-v2": 3,
+}  # fmt: skip
+KEEP = 256 << 20  # bytes of token vectors held at a time
+Pair = tuple[Tokens, Tokens]  # hypothesis, reference
+
+
+@dataclass(frozen=True)
+class Idf:
+    """In how many reference segments each token id occurs."""
+
+    segments: int
+    counts: tuple[tuple[int, int], ...]  # (id, number of segments that have it), sorted
+
+
+class TokenWeights:
+    """Weights of tokens: all alike, or how rare they are among the reference segments, log((N + 1) / (df + 1))."""
+
+    def __init__(self, idf: Idf | None) -> None:
+        self.segments = 0 if idf is None else idf.segments
+        self.counts = None if idf is None else dict(idf.counts)
+
+    def __call__(self, ids: Iterable[int]) -> FloatArray:
+        """(tokens,) the weight of each."""
+        if self.counts is None:
+            return np.ones(len(list(ids)))
+        return np.array([math.log((self.segments + 1) / (self.counts.get(int(token), 0) + 1)) for token in ids])
+
+    def mean(self, values: NDArray[np.float32], ids: Iterable[int]) -> float:
+        if self.counts is None:
+            return float(values.mean(dtype=np.float64))
+        weights = self(ids)
+        return float(values @ weights / weights.sum()) if weights.sum() > 0 else math.nan
+
+
+@dataclass(frozen=True)
+class TokenMetric(EncoderMetric):
+    """A metric that compares the token vectors of a hypothesis with those of each reference."""
+
+    layer: int | None = None  # from the published table, else three quarters of the way up
+    idf: bool = False
+    truncation: Literal["context", "reference"] = "context"
+    limit: int | None = None  # tokens per sequence; what the model takes unless given
+
+    @property
+    def surveys(self) -> bool:  # type: ignore[override]  # only idf needs to see all references first
+        return self.idf
+
+    def resolve(self, langs: tuple[str, str]) -> Self:
+        others = BY_LANGUAGE.get(code_of(langs[1]), OTHERS)
+        model = self.model or model_for(langs[1], "bertscore", ENGLISH, others)
+        located = hub.locate(model, self.revision, patterns=FILES)
+        depth = int(read_config(located.path).get("num_hidden_layers") or 12)
+        layer = LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth)) if self.layer is None else self.layer
+        if not 0 <= layer <= depth:
+            raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
+        return replace(self, model=model, revision=located.revision, layer=layer)
+
+    def survey(self, references: Iterable[Excerpt], run: Runtime) -> Idf:
+        tokenizer = open_encoder(run, self.model, self.revision, self.layer).tokenizer
+        markers = tokenizer.markers
+        counts: Counter[int] = Counter()
+        segments = 0
+        for view in references:
+            segments += 1
+            counts.update({*markers.opening, *markers.closing, *tokenizer.ids(view.text, strip=True)})
+        return Idf(segments, tuple(sorted(counts.items())))
+
+    def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
+        """Token vectors at the metric's layer; ``everything``: of context and markers too."""
+        encoder = open_encoder(run, self.model, self.revision, self.layer)
+        limit = encoder.tokenizer.limited(self.limit, self.model)
+        return TokenVectors(encoder, self.layer or 0, TokenizedText(limit, self.truncation, strip=True), everything)
+
+    def inputs(self, request: Request) -> list[tuple[str, Excerpt]]:
+        return [(side, view) for pair in request.pairs() for side, view in zip(("hyp", "ref"), pair)]
+
+    def compared(self, requests: Sequence[Request], run: Runtime) -> Iterator[list[Pair]]:
+        """For each request its (hypothesis, reference) token vectors, a bounded amount of them in memory at a time."""
+        backend = self.backend(run)
+        room = KEEP // (4 * int(backend.encoder.tokenizer.config.get("hidden_size") or 1024))  # tokens
+        start, size = 0, 0
+        sizes = [sum(backend.fit(view).tokens for _, view in self.inputs(request)) for request in requests]
+        for stop in range(1, len(requests) + 1):
+            size += sizes[stop - 1]
+            if stop < len(requests) and size + sizes[stop] <= room:
+                continue
+            chunk = requests[start:stop]
+            tokens = iter(run.map(backend, [view for request in chunk for _, view in self.inputs(request)]))
+            for at, request in enumerate(chunk, start):
+                pairs = [(next(tokens), next(tokens)) for _ in request.refs]
+                if not all(side.scored.any() for pair in pairs for side in pair):
+                    run.warn("an empty hypothesis or reference scores 0", at)
+                yield pairs
+            start, size = stop, 0
 
 
 @dataclass(frozen=True)
@@ -44,10 +152,11 @@ class BertScore(TokenMetric):
         return replace(super().resolve(langs), match_special_tokens=special)
 
     def facts(self) -> Mapping[str, str]:
-        facts = {**hub.identity(self.model, self.revision), "several_refs": "max"}
-        if self.baseline:  # by its content, wherever the table lies
-            facts |= {"baseline": "table", "baseline_hash": sha256(_bytes(Path(self.baseline))).hexdigest()[:12]}
-        return facts
+        if not self.baseline:
+            return super().facts()
+        # by its content, wherever the table lies
+        content = sha256(_bytes(Path(self.baseline))).hexdigest()[:12]
+        return {**super().facts(), "baseline": "table", "baseline_hash": content}
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         small = f"scored with the small embedded model MiniLM; published scores use {ENGLISH}"
@@ -60,7 +169,7 @@ class BertScore(TokenMetric):
         weigh = TokenWeights(run.survey if self.idf else None)
         table = np.array([
             np.max([self._pair(hyp, ref, weigh) for hyp, ref in pairs], axis=0)
-            for pairs in self.compared(requests, run, self.backend(run))
+            for pairs in self.compared(requests, run)
         ]).reshape(-1, 3)  # (n, outputs)
         if not self.baseline:
             return mean_stats(table)

@@ -10,14 +10,13 @@ import numpy as np
 
 from wholetext.backends import low_precision
 from wholetext.backends.comet.cross_encoder import CrossEncoder, Prediction
-from wholetext.backends.comet.model import FIRST_TOKEN, CometModel, Hparams, locate_comet, locate_encoder, read_hparams
+from wholetext.backends.comet.model import FIRST_TOKEN, CometModel, locate_comet, locate_encoder, read_hparams
 from wholetext.backends.comet.vectors import GroupedVectors, RegressionHead, SentenceVectors
 from wholetext.backends.device import Precision, pick_device
-from wholetext.backends.hub.locate import identity
-from wholetext.backends.layout import together
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import MetricError, ModelError
-from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
+from wholetext.metrics.model_metric import ModelMetric
+from wholetext.types import Excerpt, FloatArray, Request, Runtime, Side, mean_stats
 
 Kind = Literal["auto", "regression", "referenceless", "ranking", "unified", "unified-src", "unified-ref", "xcomet"]
 NEEDS: Mapping[str, frozenset[Side]] = {
@@ -31,7 +30,7 @@ PENALTIES = {"minor": 1, "major": 5, "critical": 10}
 
 
 @dataclass(frozen=True)
-class Comet(Metric):
+class Comet(ModelMetric):
     """COMET (Rei et al. 2020); under ``context`` it is Doc-COMET (Vernikos et al. 2022), under ``slide`` SLIDE.
 
     What the checkpoint is decides what it needs and how it scores: ``hparams.yaml`` says. Several references: the mean.
@@ -40,6 +39,7 @@ class Comet(Metric):
     name = "comet"
     summary = "trained metrics of the COMET family, read from their checkpoints"
     range = (-np.inf, np.inf)
+    several_refs = "mean"
 
     model: str = "Unbabel/wmt22-comet-da"
     revision: str = ""
@@ -68,13 +68,8 @@ class Comet(Metric):
             kind = "unified-src" if "src" in hparams.segments else "unified-ref"
         if self.kind not in {"auto", kind}:
             raise ModelError(f"the checkpoint is of the kind {kind}, not {self.kind}", where=self.model)
-        self._refuse_ignored(kind, hparams)
-        return replace(self, revision=located.revision, kind=kind)
-
-    def _refuse_ignored(self, kind: str, hparams: Hparams) -> None:
-        """An error for a parameter that this checkpoint does not read: it would stand in the signature for nothing."""
         crossed = kind in CROSSED
-        ignored = {
+        ignored = {  # parameters that this checkpoint does not read would stand in the signature for nothing
             "qe=true": self.qe and kind not in {"unified", "xcomet"},
             "pool_special_tokens=false": not self.pool_special_tokens and (crossed or hparams.pool in FIRST_TOKEN),
             "layernorm_scope=minibatch8": not self.cacheable and (crossed or not hparams.normed),
@@ -84,12 +79,13 @@ class Comet(Metric):
             if given:
                 raise ModelError(f"this checkpoint (of the kind {kind}) does not read {parameter}", where=self.model,
                                  next=f"leave {parameter} out")
+        return replace(self, revision=located.revision, kind=kind)
 
     def facts(self) -> Mapping[str, str]:
-        facts = {**identity(self.model, self.revision), "several_refs": "mean"}
         if self.kind == "auto":
-            return facts
-        return {**facts, "encoder": locate_encoder(locate_comet(self.model, self.revision, weights=False)).id}
+            return super().facts()
+        encoder = locate_encoder(locate_comet(self.model, self.revision, weights=False))
+        return {**super().facts(), "encoder": encoder.id}
 
     @property
     def cacheable(self) -> bool:  # type: ignore[override]  # a row's vector depends on the seven beside it
@@ -99,48 +95,44 @@ class Comet(Metric):
         return () if self.cacheable else ("under layernorm_scope=minibatch8 scores depend on which segments are scored "
                                           "together; rows are not kept in the cache",)
 
+    @property
+    def overlapping(self) -> bool:  # type: ignore[override]
+        return self.kind in CROSSED
+
+    def inputs(self, request: Request) -> list[tuple[str, Any]]:
+        """Views of the sides for models that compare sentence vectors; whole passes for those that read all at once."""
+        if self.overlapping:
+            return [(_name(one), one) for one in _passes(request, self.qe)]
+        return [(side, view) for row in self._rows(request) for side, view in zip(("hyp", "src", "ref"), row)]
+
+    def backend(self, run: Runtime) -> CrossEncoder | SentenceVectors:
+        model = self._model(run)
+        limit = model.tokenizer.limited(self.limit, self.model)
+        if not self.overlapping:
+            return SentenceVectors(model, TokenizedText(limit, self.truncation), self.pool_special_tokens)
+        return run.resource((*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit))
+
+    def shown(self, backend: CrossEncoder | SentenceVectors, x: Any) -> str:
+        return backend.model.tokenizer.marked(backend.layout(x))
+
     def seen(self, request: Request, run: Runtime) -> int | None:
-        model = self._model(run)
-        if self._crossed:
-            cross = CrossEncoder(model, model.tokenizer.limited(self.limit, self.model))
-            return min(cross.seen(one) for one in _passes(request, self.qe))
-        return model.tokenizer.seen(request.hyp[0], self._vectors(model).reading)
-
-    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
-        if not requests:
-            return []
-        model = self._model(run)
-        if self._crossed:
-            cross = CrossEncoder(model, model.tokenizer.limited(self.limit, self.model))
-            passes = [[cross.fit(one) for one in _passes(request, self.qe)] for request in requests]
-            return [max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens)) for fits in passes]
-        vectors = self._vectors(model)
-        return [together(map(vectors.fit, dict.fromkeys(v for row in self._rows(r) for v in row))) for r in requests]
-
-    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        model = self._model(run)
-        marked = model.tokenizer.marked
-        if self._crossed:
-            cross = CrossEncoder(model, model.tokenizer.limited(self.limit, self.model))
-            return [(_name(one), marked(cross.layout(one))) for one in _passes(request, self.qe)]
-        vectors = self._vectors(model)
-        return [(side, marked(vectors.layout(view)))
-                for row in self._rows(request) for side, view in zip(("hyp", "src", "ref"), row)]  # fmt: skip
+        backend = self.backend(run)
+        if isinstance(backend, CrossEncoder):
+            return min(backend.seen(one) for _, one in self.inputs(request))
+        return backend.model.tokenizer.seen(request.hyp[0], backend.reading)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        model = self._model(run)
-        found = self._cross(requests, model, run) if self._crossed else self._pooled(requests, model, run)
-        return mean_stats(found)
+        backend = self.backend(run)
+        if isinstance(backend, CrossEncoder):
+            return mean_stats(self._cross(requests, backend, run))
+        rows = [row for request in requests for row in self._rows(request)]
+        sides = np.stack(self._encode(rows, backend, run)).reshape(len(rows), len(rows[0]), -1)  # (rows, sides, width)
+        hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
+        judge = run.resource((*self._key(run), "judge"), lambda: RegressionHead(backend.model))
+        scores = iter(judge.scores(hyp, src, ref[0] if ref else None))
+        return mean_stats([np.mean([next(scores) for _ in self._rows(request)]) for request in requests])
 
     # ---------------------------------------------------------------- models that compare sentence vectors
-
-    def _pooled(self, requests: Sequence[Request], model: CometModel, run: Runtime) -> FloatArray:
-        rows = [row for request in requests for row in self._rows(request)]
-        sides = np.stack(self._encode(rows, model, run)).reshape(len(rows), len(rows[0]), -1)  # (rows, sides, width)
-        hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
-        judge = run.resource((*self._key(run), "judge"), lambda: RegressionHead(model))
-        scores = iter(judge.scores(hyp, src, ref[0] if ref else None))
-        return np.array([np.mean([next(scores) for _ in self._rows(request)]) for request in requests])
 
     def _rows(self, request: Request) -> list[tuple[Excerpt, ...]]:
         """(hypothesis, source, reference) for each reference; without it for models that have none."""
@@ -150,9 +142,8 @@ class Comet(Metric):
             return [(request.hyp[0], request.src)]
         return [(hyp, request.src, ref) for hyp, ref in request.pairs()]
 
-    def _encode(self, rows: Sequence[tuple[Excerpt, ...]], model: CometModel, run: Runtime) -> list[Any]:
+    def _encode(self, rows: Sequence[tuple[Excerpt, ...]], vectors: SentenceVectors, run: Runtime) -> list[Any]:
         """The vectors of all rows, side by side."""
-        vectors = self._vectors(model)
         if self.layernorm_scope == "segment":
             return run.map(vectors, [view for row in rows for view in row])
         order = sorted(range(len(rows)), key=lambda i: len(" </s> ".join(rows[i][1].parts)))
@@ -165,27 +156,19 @@ class Comet(Metric):
                 found.update({(i, side): vector for i, vector in zip(group, next(answers))})
         return [found[i, side] for i in range(len(rows)) for side in range(len(rows[0]))]
 
-    def _vectors(self, model: CometModel) -> SentenceVectors:
-        reading = TokenizedText(model.tokenizer.limited(self.limit, self.model), self.truncation)
-        return SentenceVectors(model, reading, self.pool_special_tokens)
-
     # ---------------------------------------------------------------- models that read all texts at once
 
-    @property
-    def _crossed(self) -> bool:
-        return self.kind in CROSSED
-
-    def _cross(self, requests: Sequence[Request], model: CometModel, run: Runtime) -> FloatArray:
+    def _cross(self, requests: Sequence[Request], cross: CrossEncoder, run: Runtime) -> FloatArray:
         for at, request in enumerate(requests):
             if any(view.before or view.after for view in request.hyp):
                 run.warn("this model scores a segment and its context as one, because it reads both from one token", at)
-        limit = model.tokenizer.limited(self.limit, self.model)
-        cross = run.resource((*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit))
         answers = iter(run.map(cross, [one for request in requests for one in _passes(request, self.qe)]))
         found = []
         for i, request in enumerate(requests):
             passes = [(one, next(answers)) for one in _passes(request, self.qe)]
-            by_reference = [self._combine(group, cross) for group in _by_reference(passes)]
+            size = 3 if len(passes) >= 3 and passes[0][0].src is not None else 1  # with a source: in threes
+            groups = [passes[begin : begin + size] for begin in range(0, len(passes), size)]
+            by_reference = [self._combine(group, cross) for group in groups]
             found.append(np.mean([score for score, _ in by_reference]))
             facts = by_reference[0][1]
             if len(by_reference) > 1 and facts:  # the first reference's, as the published tool has them; and all
@@ -240,10 +223,3 @@ def _passes(request: Request, qe: bool) -> Iterator[Request]:
         yield Request((hyp,), None, (ref,))
         if request.src is not None:
             yield Request((hyp,), request.src, (ref,))
-
-
-def _by_reference(passes: list[tuple[Request, Prediction]]) -> Iterator[list[tuple[Request, Prediction]]]:
-    """Passes in threes where there is a source and a reference, else one by one."""
-    size = 3 if len(passes) >= 3 and passes[0][0].src is not None else 1
-    for begin in range(0, len(passes), size):
-        yield passes[begin : begin + size]

@@ -21,8 +21,8 @@ from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Matching, Weighting, WordsFrom, grid, mentions
 from wholetext.metrics.cohesion.metric import Focus, FocusMetric
 from wholetext.metrics.cohesion.vectors import EMBEDDED
+from wholetext.metrics.model_metric import english_only
 from wholetext.metrics.mover import earth_movers_distance
-from wholetext.metrics.token_metric import english_only
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
 Match = Literal["stats", "greedy", "optimal"]

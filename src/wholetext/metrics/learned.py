@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.forms import LearnedModel, checked_config, open_learned
+from wholetext.backends.learned.forms import checked_config, open_learned
 from wholetext.errors import MetricError
 from wholetext.languages import code_of
-from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
+from wholetext.metrics.model_metric import ModelMetric
+from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 
 
 @dataclass(frozen=True)
-class Learned(Metric):
+class Learned(ModelMetric):
     """A regression metric trained here (in the style of Deutsch et al. 2023, §4), on any view.
 
     Its folder says what it reads, what its numbers mean and which way is better. Several references: the mean.
@@ -26,6 +28,8 @@ class Learned(Metric):
 
     name = "learned"
     summary = "a metric made by `wholetext train`, by its folder: learned@FOLDER"
+    several_refs = "mean"
+    overlapping = True
 
     model: str = ""  # the folder
     revision: str = ""
@@ -54,33 +58,35 @@ class Learned(Metric):
     def facts(self) -> Mapping[str, str]:
         config = self._config
         if config is None:
-            return {"several_refs": "mean"}
+            return {"several_refs": self.several_refs}
         base = f"{Path(config.base).name or 'its own'}#{config.content}"
         where = {"base": base} if self.base else {}  # wherever it lies, its content is what is trained_on
-        return {**hub.identity(self.model, self.revision), **where, "several_refs": "mean", "form": config.form,
-                "trained_on": base}
+        return {**hub.identity(self.model, self.revision), **where, "several_refs": self.several_refs,
+                "form": config.form, "trained_on": base}
 
-    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
-        if not requests:
-            return []
-        form = self._open(run).form
-        found = []
-        for request in requests:  # each reference repeats the hypothesis, so losses are not added up
-            parts = [form.fit(pair) for pair in self._pairs(request)]
-            found.append(max(parts, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens)))
-        return found
+    def backend(self, run: Runtime) -> Any:
+        return open_learned(run, self.model, self.revision, self.base).form
+
+    def inputs(self, request: Request) -> list[tuple[str, Request]]:
+        """One request per reference; one in all for metrics that read none."""
+        if "ref" not in self.needs:
+            return [("", Request(request.hyp[:1], request.src))]
+        src = request.src if "src" in self.needs else None
+        return [("", Request((hyp,), src, (ref,))) for hyp, ref in request.pairs()]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        form = self._open(run).form
-        return [shown for pair in self._pairs(request) for shown in form.shows(pair)]
+        form = self.backend(run)
+        return [shown for _, pair in self.inputs(request) for shown in form.shows(pair)]
 
     def seen(self, request: Request, run: Runtime) -> int | None:
-        return self._open(run).form.seen(self._pairs(request)[0])
+        found: int | None = self.backend(run).seen(self.inputs(request)[0][1])
+        return found
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        pairs = [self._pairs(request) for request in requests]
-        scores = iter(self._open(run).scores([pair for row in pairs for pair in row], run))
-        return mean_stats([float(np.mean([next(scores) for _ in row])) for row in pairs])
+        asked = [[pair for _, pair in self.inputs(request)] for request in requests]
+        model = open_learned(run, self.model, self.revision, self.base)
+        scores = iter(model.scores([pair for row in asked for pair in row], run))
+        return mean_stats([float(np.mean([next(scores) for _ in row])) for row in asked])
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         known, lang = self._config.targets if self._config else (), code_of(langs[1])
@@ -88,16 +94,6 @@ class Learned(Metric):
             return ()
         return (f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not known",)
 
-    def _pairs(self, request: Request) -> list[Request]:
-        """One request per reference; one in all for metrics that read none."""
-        if "ref" not in self.needs:
-            return [Request(request.hyp[:1], request.src)]
-        src = request.src if "src" in self.needs else None
-        return [Request((hyp,), src, (ref,)) for hyp, ref in request.pairs()]
-
     @cached_property
     def _config(self) -> Config | None:
         return checked_config(hub.locate(self.model, self.revision).path) if self.model else None
-
-    def _open(self, run: Runtime) -> LearnedModel:
-        return open_learned(run, self.model, self.revision, self.base)

@@ -8,19 +8,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from wholetext.backends.hub.locate import identity, locate
+from wholetext.backends.hub.locate import locate
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.prompts import PROMPTS, prompt
 from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
-from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
+from wholetext.metrics.model_metric import ModelMetric
+from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 
 _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
 
 
 @dataclass(frozen=True)
-class MetricX(Metric):
+class MetricX(ModelMetric):
     """MetricX (Juraska et al. 2023, 2024): 0 is perfect, 25 the worst.
 
     The model reads everything a view shows, context included: it has no way to score a part of what it reads.
@@ -32,6 +33,7 @@ class MetricX(Metric):
     needs: ClassVar[frozenset[Side]] = frozenset({"src", "hyp", "ref"})  # type: ignore[misc]  # settled below
     higher_is_better = False
     range = (0.0, 25.0)
+    overlapping = True
 
     model: str = "google/metricx-24-hybrid-large-v2p6"
     revision: str = ""
@@ -62,12 +64,11 @@ class MetricX(Metric):
     def facts(self) -> Mapping[str, str]:
         model = locate(self.model, self.revision, patterns=TOKENIZER)
         used = locate_tokenizer(model, self.tokenizer)  # its content changes scores as the model's does
-        own = {} if used == model else {"tokenizer": used.id}
-        return {**identity(self.model, self.revision), **own}
+        return {**super().facts(), **({} if used == model else {"tokenizer": used.id})}
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        asked = [self._prompts(request) for request in requests]
-        heard = iter(run.map(self._backend(run), [prompt for prompts in asked for prompt in prompts]))
+        asked = [[prompt for _, prompt in self.inputs(request)] for request in requests]
+        heard = iter(run.map(self.backend(run), [prompt for prompts in asked for prompt in prompts]))
         best = np.mean if self.multi_ref == "mean" else np.min
         rows = []
         for prompts in asked:
@@ -75,28 +76,12 @@ class MetricX(Metric):
             rows.append(float(best(np.clip(values, *self.range) if self.clamp else values)))
         return mean_stats(rows)
 
-    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
-        if not requests:
-            return []
-        backend = self._backend(run)
-        found = []
-        for request in requests:
-            parts = [backend.fit(prompt) for prompt in self._prompts(request)]
-            worst = max(parts, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens))
-            found.append(worst)  # each reference repeats the rest, so losses are not added up
-        return found
-
-    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        backend, (_, mode) = self._backend(run), self._kind
-        side = "prompt" if mode == "qe" else "prompt with ref"
-        return [(side, backend.shown(prompt)) for prompt in self._prompts(request)]
-
     @property
     def _kind(self) -> tuple[Literal["23", "24"], Literal["ref", "qe"]]:
         kind: tuple[Literal["23", "24"], Literal["ref", "qe"]] = self.__dict__["_settled"]
         return kind
 
-    def _backend(self, run: Runtime) -> Regressor:
+    def backend(self, run: Runtime) -> Regressor:
         limit = self.limit or _LIMITS[self._kind[0]]
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
         checkpoint = open_checkpoint(run, self.model, self.revision, attention="eager")
@@ -104,8 +89,9 @@ class MetricX(Metric):
         key = ("regressor", checkpoint.id, checkpoint.precision, used, limit)
         return run.resource(key, lambda: Regressor(checkpoint, self.tokenizer, limit))
 
-    def _prompts(self, request: Request) -> list[Prompt]:
+    def inputs(self, request: Request) -> list[tuple[str, Prompt]]:
         """One prompt per reference (one in all without)."""
         form, qe = PROMPTS[self._kind], self._kind[1] == "qe"
         pairs = [(request.hyp[0], None)] if qe else list(request.pairs())
-        return [prompt(form, {"hyp": hyp, "ref": ref, "src": request.src}) for hyp, ref in pairs]
+        side = "prompt" if qe else "prompt with ref"
+        return [(side, prompt(form, {"hyp": hyp, "ref": ref, "src": request.src})) for hyp, ref in pairs]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.backends.hub import locate as hub
 from wholetext.backends.vectors.token_vectors import Tokens
-from wholetext.metrics.token_metric import TokenMetric, TokenWeights
+from wholetext.metrics.bertscore import TokenMetric, TokenWeights
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 
@@ -25,14 +24,11 @@ class Mover(TokenMetric):
     summary = "optimal transport between token vectors, in the manner of MoverScore"
     range = (-1.0, 1.0)
 
-    def facts(self) -> Mapping[str, str]:
-        return {**hub.identity(self.model, self.revision), "several_refs": "max"}
-
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         weigh = TokenWeights(run.survey if self.idf else None)
         return mean_stats([
             max(_pair(hyp, ref, weigh) for hyp, ref in pairs)
-            for pairs in self.compared(requests, run, self.backend(run))
+            for pairs in self.compared(requests, run)
         ])
 
 

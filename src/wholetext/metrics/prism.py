@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from wholetext.backends.hub.locate import identity, locate
+from wholetext.backends.hub.locate import locate
 from wholetext.backends.layout import together
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
 from wholetext.backends.seq2seq import Pair, Seq2Seq, TokenLogProbs, refuse_languages
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import MetricError
-from wholetext.types import Excerpt, Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
+from wholetext.metrics.model_metric import ModelMetric
+from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, Side, mean_stats
 
 Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]
 Span = Literal["reference", "sentence", "sentence+eos", "all"]
 
 
 @dataclass(frozen=True)
-class Likelihood(Metric):
+class Likelihood(ModelMetric):
     """Mean log-probability per token; ``f`` is the mean of reading the reference and of reading the hypothesis.
 
     ``token_span``: ``sentence`` is the text alone; ``reference`` adds the mark before it, as the published Doc-Prism
@@ -33,8 +34,6 @@ class Likelihood(Metric):
 
     range = (float("-inf"), 0.0)
 
-    model: str = ""
-    revision: str = ""
     direction: Direction = "f"
     token_span: Span = "reference"
     multi_ref: Literal["mean", "max"] = "mean"
@@ -63,11 +62,8 @@ class Likelihood(Metric):
         read = src if self.direction == "src-hyp" else "auto"
         return replace(self, revision=located.revision, src_lang=read, tgt_lang=tgt)
 
-    def facts(self) -> Mapping[str, str]:
-        return identity(self.model, self.revision)
-
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        backend = self._backend(run)
+        backend = self.backend(run)
         asked = [[Pair(given, said) for given, said in self._pairs(request)] for request in requests]
         heard = iter(run.map(backend, [pair for pairs in asked for pair in pairs]))
         rows = []
@@ -80,7 +76,7 @@ class Likelihood(Metric):
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         if not requests:
             return []
-        backend = self._backend(run)
+        backend = self.backend(run)
         found = []
         for request in requests:
             # a text stands on both sides in turn; what it loses is counted once
@@ -91,14 +87,14 @@ class Likelihood(Metric):
         return found
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        backend, found = self._backend(run), []
+        backend, found = self.backend(run), []
         names = dict.fromkeys(request.hyp, "hyp") | dict.fromkeys(request.refs, "ref")
         for given, said in self._pairs(request):
             found.append((f"{names.get(given, 'src')} (read)", backend.marked(backend.given(given))))
             found.append((f"{names.get(said, 'src')} (scored)", backend.marked(backend.said(said))))
         return found
 
-    def _backend(self, run: Runtime) -> Seq2Seq:
+    def backend(self, run: Runtime) -> Seq2Seq:
         langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
         checkpoint = open_checkpoint(run, self.model, self.revision)
         key = ("seq2seq", checkpoint.id, checkpoint.precision, langs, self.limit, self.truncation)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, did_you_mean
+from wholetext.metrics.blonde.explain import Compared, MatchedSpan, Reasons, compared, reasons
 from wholetext.metrics.blonde.metric import Blonde
-from wholetext.metrics.blonde.reasons import Reasons, reasons
-from wholetext.metrics.blonde.spans import Compared, MatchedSpan, compared
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import evaluate
 from wholetext.scoring.results import Results, damaged_details
@@ -81,7 +80,7 @@ def explain(
     with damaged_details(scores):
         if isinstance(found, Blonde) and details and all("blonde" in one for _, one in details):
             segments = compared(details, *texts, which=refs.index(ref))
-            why = reasons(found.recipe, scores.totals()[scores.rows.docs.index(doc)],
+            why = reasons(found, scores.totals()[scores.rows.docs.index(doc)],
                           document_score=scores.signature.get("document_score", "as-corpus"))
         elif _marks_spans(scores):
             segments = _marked(details, *texts, glue_of(corpus.langs[1], scores))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.metrics.blonde.scores import CATEGORIES, Formula
+from wholetext.metrics.blonde.metric import Blonde
+from wholetext.metrics.blonde.units import CATEGORIES
 from wholetext.types import FloatArray
 
 
@@ -57,20 +58,22 @@ class Reasons:
         return asdict(self)
 
 
-def reasons(recipe: Formula, totals: FloatArray, *, document_score: str) -> Reasons:
+def reasons(metric: Blonde, totals: FloatArray, *, document_score: str) -> Reasons:
     """From the (k,) totals of one document."""
     table = np.asarray(totals, dtype=np.float64).reshape(-1, 3)
     factors = []
-    for name, weight in zip(recipe.categories, recipe.importance):
+    for name, weight in zip(metric.factors, metric.importance):
         match, ref, sys = table[CATEGORIES.index(name)].tolist()
         f1 = 2 * match / (ref + sys) if ref + sys > 0 else None
         why = "" if match else "nothing matches: 0"
-        if not sys or not ref:
-            why = f"only in the {'output' if sys else 'reference'}: 0" if sys or ref else "in neither text: does not count"
+        if sys == ref == 0:
+            why = "in neither text: does not count"
+        elif sys == 0 or ref == 0:
+            why = f"only in the {'output' if sys else 'reference'}: 0"
         factors.append(Factor(name, f1, match, sys, ref, weight, why))
-    value = float(recipe.reduce(np.asarray(totals, dtype=np.float64))[0])
-    floor = f"{recipe.zero_value:g}" + (" / count" if recipe.zero == "delta" else "")
-    return Reasons(document_score, tuple(factors), None if np.isnan(value) else value, recipe.floored(totals), floor)
+    value = float(metric.reduce(np.asarray(totals, dtype=np.float64))[0])
+    floor = f"{metric.zero_value:g}" + (" / count" if metric.zero == "delta" else "")
+    return Reasons(document_score, tuple(factors), None if np.isnan(value) else value, metric.floored(totals), floor)
 
 
 # ---------------------------------------------------------------- spans

@@ -8,17 +8,19 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.errors import MetricError, SpecError, did_you_mean
 from wholetext.languages import code_of
+from wholetext.metrics.blonde import units
 from wholetext.metrics.blonde.categories import CategoryTable, Profile, load_table
 from wholetext.metrics.blonde.occurrences import Finder, layers_for
-from wholetext.metrics.blonde.scores import CATEGORIES, DISCOURSE, NGRAMS, CountColumns, Formula
-from wholetext.metrics.blonde.units import Checkpoints, Lines, Reader, file_mark, read_annotations, read_names
-from wholetext.metrics.surface import Smoothing
+from wholetext.metrics.blonde.units import CATEGORIES, DISCOURSE, NGRAMS, Checkpoints
+from wholetext.metrics.surface import SMOOTH_VALUES, Smoothing
 from wholetext.taggers.analysis import Analyser, analyser_for
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime
 
+_ORDERS = slice(len(DISCOURSE), len(DISCOURSE) + len(NGRAMS))
 NOTHING = "neither output nor reference has anything that it counts"
 
 
@@ -74,7 +76,7 @@ class Blonde(Metric):
                  "corpus_score": f"f1-of-{self.mean}-means", "document_score": "mean-of-f1"}
         facts |= {"table.hash": table.digest} if table.origin != "paper" else {}
         files = {"annotations": self.annotations, "names": self.names}
-        return facts | {key: file_mark(name) for key, name in files.items() if name}
+        return facts | {key: units.file_mark(name) for key, name in files.items() if name}
 
     def survey(self, references: Iterable[Excerpt], run: Runtime) -> tuple[str, ...]:
         """All reference segments in order: annotation files go by line, so a document must know its place."""
@@ -86,38 +88,137 @@ class Blonde(Metric):
         texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
         segments = list(dict.fromkeys(part.lower() if self.lowercase else part for parts in texts for part in parts))
         analyses = dict(zip(segments, run.map(analyser, segments)))
-        lines = Lines(run.survey or (), self._file(run, self.annotations, read_annotations),
-                      self._file(run, self.names, read_names))
-        reader = Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
+        lines = units.Lines(run.survey or (), self._file(run, self.annotations, units.read_annotations),
+                      self._file(run, self.names, units.read_names))
+        reader = units.Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
                         by_document=self.clip_scope == "document", lowercase=self.lowercase)
-        columns = CountColumns({name: i for i, name in enumerate(self._features)}, self._weights)
         stats = np.zeros((len(requests), 3 * (len(CATEGORIES) + len(self._features))))
         counted = [3 * CATEGORIES.index(name) + i for name in self.factors for i in range(3)]
         for index, request in enumerate(requests):
             pairs = reader.pairs(request)
-            stats[index] = columns.count(pairs)
-            run.detail(index, blonde=columns.spans(pairs))
+            stats[index] = units.count(pairs, self._features, self._weights)
+            run.detail(index, blonde=units.spans(pairs, self._weights))
             if not stats[index, counted].any():
                 run.detail(index, reason=NOTHING)
         return stats
 
+    # -------------------------------------------------------- from counts to scores: Eqs. 5–10
+
     def reduce(self, totals: FloatArray) -> FloatArray:
-        return self.recipe.reduce(np.asarray(totals, dtype=np.float64))
+        """(..., k) totals → (..., 3 + 3·(categories + features)): F1, precision and recall, over all and of each."""
+        table = totals.reshape(*totals.shape[:-1], -1, 3)  # (..., categories + features, match|ref|sys)
+        ratio = self._ratios(table)
+        known = ratio[..., : len(CATEGORIES), :]
+        chosen = [CATEGORIES.index(name) for name in self.factors]
+        values, total = known[..., chosen, :], table[..., chosen, 2:0:-1]  # its denominators: (..., chosen, sys|ref)
+        importance = self.importance
+        if self.with_d:  # the "sBlonDe" of the released experiments: d-blonde is one more factor beside its categories
+            first = slice(0, len(DISCOURSE))
+            inner = self._combine(known[..., first, :], table[..., first, 2:0:-1], (1.0,) * len(DISCOURSE))
+            values = np.concatenate([values, inner[..., None, :]], axis=-2)
+            total = np.concatenate([total, np.ones_like(inner)[..., None, :]], axis=-2)
+            importance = (*importance, 1.0)
+        overall = self._combine(values, total, importance)  # (..., precision|recall)
+        features = ratio[..., len(CATEGORIES) :, :]
+        parts = np.concatenate([overall[..., None, :], known[..., chosen, :], features], axis=-2)
+        precision, recall = parts[..., 0], parts[..., 1]
+        f1 = self._f1(precision, recall)
+        return np.stack([f1, precision, recall], axis=-1).reshape(*totals.shape[:-1], -1)
+
+    def _ratios(self, table: FloatArray) -> FloatArray:
+        """(..., categories + features, match|ref|sys) → (…, precision|recall), those of n-grams smoothed."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = table[..., :1] / table[..., 2:0:-1]  # 0/0 is undefined
+        grams = table[..., _ORDERS, :]
+        both = (grams[..., :1, 1] > 0) & (grams[..., :1, 2] > 0)  # (..., 1): neither side is empty
+        for side, column in ((0, 2), (1, 1)):
+            ratio[..., _ORDERS, side] = self._smoothed(grams[..., 0], grams[..., column], both)
+        return ratio
+
+    def floored(self, totals: FloatArray) -> tuple[str, ...]:
+        """Factors whose 0 the geometric mean of ``reduce`` replaces, for one text: ``pronoun precision``."""
+        if self.mean != "geometric":
+            return ()
+        ratio = self._ratios(np.asarray(totals, dtype=np.float64).reshape(-1, 3))
+        least = self.zero_value if self.zero == "floor" else np.nextafter(0, 1)
+        return tuple(f"{name} {side}" for name in self.factors for i, side in enumerate(("precision", "recall"))
+                     if ratio[CATEGORIES.index(name), i] < least)
 
     def reduce_docs(self, totals: FloatArray) -> FloatArray:
-        return self.recipe.documents(np.asarray(totals, dtype=np.float64))
+        """The same for single documents: the arithmetic mean over the factors that either side has, of each factor's
+        F1, precision and recall, which are 0 where only one side has it.
+
+        A document has few items of a category, so that 0 matches are common and mean little: in a geometric mean they
+        would decide the score alone. No smoothing, and no floor.
+        """
+        match, ref, sys = (totals[..., i::3] for i in range(3))  # each (..., categories + features)
+        counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
+        either = ((ref > 0) | (sys > 0))[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # (..., categories + features, F1|precision|recall)
+            three = np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
+        chosen = [CATEGORIES.index(name) for name in self.factors]
+        known = factors = three[..., chosen, :]
+        importance = self.importance
+        if self.with_d:
+            inner = _mean(three[..., : len(DISCOURSE), :], (1.0,) * len(DISCOURSE))
+            factors, importance = np.concatenate([known, inner[..., None, :]], axis=-2), (*importance, 1.0)
+        overall = _mean(factors, importance)
+        parts = np.concatenate([overall[..., None, :], known, three[..., len(CATEGORIES) :, :]], axis=-2)
+        return parts.reshape(*totals.shape[:-1], -1)
 
     def reduce_rows(self, stats: FloatArray) -> FloatArray:
         return self.reduce_docs(stats)
 
-    @cached_property
-    def recipe(self) -> Formula:
-        return Formula(
-            self.profile, self.mean, self.smooth, self.smooth_value, self.zero, self.zero_value, self.factors,
-            tuple(self._weights.get(name, 1.0) for name in self.factors), self.with_d,
-        )
+    def _smoothed(self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]) -> FloatArray:
+        """(..., 4) matches and counts of n-grams → ratios.
+
+        The released code divides by 0.25·count where nothing matched, and gives 0 to orders longer than every segment;
+        the other profiles divide by the count and leave those orders undefined. An empty text is never smoothed.
+        """
+        reference = self.profile == "reference"
+        value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+        seen = np.logical_and.accumulate(count > 0, axis=-1)
+        missed = seen & both & (match == 0)
+        weighted = count * (0.25 if reference else 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result = match / count
+            if self.smooth == "exp":
+                result = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * weighted), result)
+            elif self.smooth == "floor":
+                result = np.where(missed, value / weighted, result)
+            elif self.smooth == "add-k":
+                longer = np.arange(match.shape[-1]) > 0
+                result = np.where(longer & seen & both, (match + value) / (count + value), result)
+        unseen = np.where(seen[..., :1] & both, 0.0, np.nan) if reference else np.nan
+        return np.where(seen, result, unseen)
+
+    def _combine(self, values: FloatArray, totals: FloatArray, importance: Sequence[float]) -> FloatArray:
+        """(..., factors, 2) → (..., 2): the mean over defined factors; NaN where none is defined."""
+        if self.mean == "arithmetic":
+            return _mean(values, importance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.zero == "delta":
+                values = np.where(values == 0, self.zero_value / totals, values)
+            else:
+                values = np.where(values < self.zero_value, self.zero_value, values)  # NaN stays NaN
+            return np.asarray(np.exp(_mean(np.log(values), importance)))
+
+    def _f1(self, precision: FloatArray, recall: FloatArray) -> FloatArray:
+        """Harmonic mean; where one side has nothing, the recall in the released code, NaN in the paper, 0 in fixed."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            harmonic = 2 * precision * recall / (precision + recall)
+        one = np.isnan(precision) != np.isnan(recall)
+        if self.profile == "reference":
+            return np.where(one, recall, harmonic)
+        none = (precision == 0) & (recall == 0)
+        return np.where(none | one if self.profile == "fixed" else none, 0.0, harmonic)
 
     # -------------------------------------------------------- what the parameters stand for
+
+    @cached_property
+    def importance(self) -> tuple[float, ...]:
+        """The weight of each factor."""
+        return tuple(self._weights.get(name, 1.0) for name in self.factors)
 
     @cached_property
     def _table(self) -> CategoryTable:
@@ -147,7 +248,7 @@ class Blonde(Metric):
         return weights
 
     def _file(self, run: Runtime, name: str, read: Callable[[str], Sequence[Checkpoints]]) -> Sequence[Checkpoints]:
-        return run.resource(("annotation file", name, file_mark(name)), lambda: read(name)) if name else ()
+        return run.resource(("annotation file", name, units.file_mark(name)), lambda: read(name)) if name else ()
 
     def _analyser(self) -> Analyser:
         return analyser_for(self._table.language, self.tagger, layers_for(self._table))
@@ -188,3 +289,10 @@ class BlondePlus(Blonde):
         if not self.annotations:
             raise MetricError("blonde-plus needs human annotation", next="blonde-plus(annotations=an.txt)")
         return super().resolve(langs)
+
+
+def _mean(values: FloatArray, importance: Sequence[float]) -> FloatArray:
+    """(..., factors, n) → (..., n): the weighted mean over defined factors; NaN where none is defined."""
+    weight = np.where(np.isnan(values), 0.0, np.asarray(importance, dtype=np.float64)[:, None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.nansum(weight * values, axis=-2) / weight.sum(axis=-2))

@@ -1,4 +1,4 @@
-"""From texts to what BlonDe compares: analysed segments of an output beside those of its references.
+"""From texts to BlonDe's counts: analysed segments of an output beside those of its references.
 
 People may annotate ambiguity and ellipsis (``an.txt``) and names (``ner.txt``); these files have one line per segment.
 """
@@ -7,25 +7,66 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.files.parsing import file_bytes, integer
 from wholetext.metrics.blonde.occurrences import Finder, Occurrence
-from wholetext.metrics.blonde.scores import Ngrams, Unit, ngrams_of, pooled
 from wholetext.taggers.analysis import Analysis
 from wholetext.taggers.given import decoded
-from wholetext.types import Request
+from wholetext.types import FloatArray, Request
 
+DISCOURSE = ("tense", "pronoun", "entity", "marker")
+NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
+HUMAN = ("ambiguity", "ellipsis")
+CATEGORIES = (*DISCOURSE, *NGRAMS, *HUMAN)  # the first columns of the statistics, whatever the language
+Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
 _ERRORS = {"1": "ambiguity", "3": "ellipsis"}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 _LARGEST = 1 << 26  # bytes
 _COUNT = 10_000  # times that a name stands in one segment
-Pair = tuple[Unit, Sequence[Unit]]
-# One line: category or group → phrases to look for (with the count a name has in the reference).
+# One line of a file: category or group → phrases to look for (with the count a name has in the reference).
 Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """What is clipped together: one segment (or one whole document) of one text."""
+
+    found: tuple[tuple[int, Occurrence], ...]  # (segment, occurrence)
+    ngrams: Ngrams  # none for d-blonde
+    counts: Counter[tuple[str, str, str]] = field(init=False)  # category, feature, what must be equal
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", Counter(one[:3] for _, one in self.found))
+
+
+def ngrams_of(words: Sequence[str]) -> Ngrams:
+    """Counters of n-grams for n = 1 to 4."""
+    return tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in (1, 2, 3, 4))
+
+
+def pooled(units: Sequence[Unit]) -> Unit:
+    """A document as one unit, for ``clip_scope=document``."""
+    orders = len(units[0].ngrams) if units else 0
+    sums: list[Counter[tuple[str, ...]]] = [Counter() for _ in range(orders)]
+    for unit in units:
+        for total, counter in zip(sums, unit.ngrams):
+            total.update(counter)
+    return Unit(tuple(item for unit in units for item in unit.found), tuple(sums))
+
+
+Pair = tuple[Unit, Sequence[Unit]]  # output, references
+
+
+# ---------------------------------------------------------------- annotation files
 
 
 def read_annotations(name: str) -> tuple[Checkpoints, ...]:
@@ -97,6 +138,9 @@ def _places(phrase: str, text: str) -> list[tuple[int, int]]:
     if len(phrase) > len(text):
         return []
     return [place.span() for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE)]
+
+
+# ---------------------------------------------------------------- texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,3 +223,60 @@ class Reader:
                 found += find_phrases(part, annotations[index])
             units.append(Unit(tuple((index, one) for one in found), grams))
         return units
+
+
+# ---------------------------------------------------------------- counts
+
+
+def count(pairs: Sequence[Pair], features: Sequence[tuple[str, str]], weights: Mapping[str, float]) -> FloatArray:
+    """(k,) match, reference and system counts: weighted by category, then plain by (category, feature).
+
+    Clipping is per unit (Eq. 2 over aligned segments); several references count as their maximum.
+    """
+    stats = np.zeros((len(CATEGORIES) + len(features), 3))
+    columns = {feature: len(CATEGORIES) + i for i, feature in enumerate(features)}
+    for hyp, refs in pairs:
+        wanted = _maximum([ref.counts for ref in refs])
+        for key in hyp.counts.keys() | wanted.keys():
+            has, needs = hyp.counts[key], wanted[key]
+            three = np.array((min(has, needs), needs, has), dtype=np.float64)
+            stats[CATEGORIES.index(key[0])] += weights.get(key[1], 1.0) * three
+            if key[:2] in columns:
+                stats[columns[key[:2]]] += three
+        for order, has_grams in enumerate(hyp.ngrams):
+            needs_grams = _maximum([ref.ngrams[order] for ref in refs])
+            match = sum(min(n, needs_grams[gram]) for gram, n in has_grams.items() if gram in needs_grams)
+            stats[len(DISCOURSE) + order] += (match, needs_grams.total(), has_grams.total())
+    return stats.reshape(-1)
+
+
+def spans(pairs: Sequence[Pair], weights: Mapping[str, float]) -> dict[str, Any]:
+    """``[segment, start, end, category, feature, matched]`` of the output (hyp) and of each reference (refs)."""
+    refs = max((len(refs) for _, refs in pairs), default=0)
+    shown: dict[str, Any] = {"hyp": [], "refs": [[] for _ in range(refs)]}
+    for hyp, units in pairs:
+        shown["hyp"] += _marked(hyp, units, weights)
+        for rows, unit in zip(shown["refs"], units):
+            rows += _marked(unit, [hyp], weights)
+    return shown
+
+
+def _marked(unit: Unit, others: Sequence[Unit], weights: Mapping[str, float]) -> Iterator[list[Any]]:
+    """As many of a kind are matched as the other side has: those with the same words first, then from the left."""
+    left = Counter(_maximum([other.counts for other in others]))
+    same = Counter(_maximum([Counter((*one[:3], one.word) for _, one in other.found) for other in others]))
+    matched = set()
+    for by_word in (True, False):
+        for place, (_, one) in enumerate(unit.found):
+            kind, named = one[:3], (*one[:3], one.word)
+            if place not in matched and left[kind] > 0 and (not by_word or same[named] > 0):
+                matched.add(place)
+                left[kind] -= 1
+                same[named] -= 1
+    for place, (segment, one) in enumerate(unit.found):
+        if weights.get(one.feature, 1.0) > 0:
+            yield [segment, one.start, one.end, one.category, one.feature, int(place in matched)]
+
+
+def _maximum(counters: Sequence[Counter[Any]]) -> Counter[Any]:
+    return counters[0] if len(counters) == 1 else reduce(Counter.__or__, counters, Counter())

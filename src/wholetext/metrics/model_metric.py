@@ -1,0 +1,97 @@
+"""What metrics behind a model share: how requests fit it, what ``plan`` shows, which model is chosen by language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from wholetext.backends.hub import locate as hub
+from wholetext.backends.layout import together
+from wholetext.errors import MetricError
+from wholetext.languages import code_of
+from wholetext.types import Fit, Metric, Request, Runtime
+
+# models that know English alone, by the last part of their name
+ENGLISH_MODELS = frozenset({"minilm", "all-minilm-l6-v2", "all-minilm-l12-v2", "all-mpnet-base-v2", "roberta-base",
+                            "roberta-large", "bert-base-uncased", "bert-large-uncased", "bert-base-cased",
+                            "bert-large-cased", "scibert_scivocab_uncased", "deberta-xlarge-mnli", "bart-large",
+                            "bart-large-cnn"})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ModelMetric(Metric):
+    """A metric behind a model: say what is asked of which backend, and fits and ``plan`` follow."""
+
+    several_refs: ClassVar[str] = ""  # what the signature says of several references
+    overlapping: ClassVar[bool] = False  # all sequences of a request hold its hypothesis: losses are not added up
+
+    model: str = ""  # chosen by the target language where a metric names none
+    revision: str = ""
+
+    def backend(self, run: Runtime) -> Any:
+        """What reads the inputs; no weights are loaded yet."""
+        raise MetricError(f"{self.name} does not say which backend it has")
+
+    def inputs(self, request: Request) -> list[tuple[str, Any]]:
+        """(side, input) of all that the backend reads for a request."""
+        raise MetricError(f"{self.name} does not say what it reads")
+
+    def shown(self, backend: Any, x: Any) -> str:
+        """The tokens of an input, the scored ones marked."""
+        return str(backend.shown(x))
+
+    def facts(self) -> Mapping[str, str]:
+        several = {"several_refs": self.several_refs} if self.several_refs else {}
+        return {**hub.identity(self.model, self.revision), **several}
+
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
+        if not requests:
+            return []
+        backend, found = self.backend(run), []
+        for request in requests:
+            fits = [backend.fit(x) for x in dict.fromkeys(x for _, x in self.inputs(request))]
+            worst = max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens), default=Fit(0))
+            found.append(worst if self.overlapping else together(fits))
+        return found
+
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
+        backend = self.backend(run)
+        return [(side, self.shown(backend, x)) for side, x in self.inputs(request)]
+
+
+@dataclass(frozen=True)
+class EncoderMetric(ModelMetric):
+    """A metric over vectors of a hypothesis and of what it is compared with, from one encoder."""
+
+    several_refs = "max"
+
+    def shown(self, backend: Any, x: Any) -> str:
+        tokenizer = backend.encoder.tokenizer
+        return str(tokenizer.marked(tokenizer.layout(x, backend.reading)))
+
+    def seen(self, request: Request, run: Runtime) -> int | None:
+        backend = self.backend(run)
+        found: int | None = backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
+        return found
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        return english_only(self.model, langs[1])
+
+
+def model_for(lang: str, metric: str, english: str, others: str) -> str:
+    """The model for a target language: for English the embedded MiniLM where it is installed."""
+    if not lang:
+        raise MetricError("the model is chosen by the target language, and that is not known",
+                          next=f"give it (-l de-en, in Python langs=), or name a model: {metric}@minilm for English")
+    if code_of(lang) != "en":
+        return others
+    return "minilm" if hub.embedded("minilm") else english
+
+
+def english_only(model: str, lang: str) -> tuple[str, ...]:
+    """A note where a model that was trained on English reads another language."""
+    code, name = code_of(lang), model.rsplit("/", 1)[-1]
+    if not code or code == "en" or name.lower() not in ENGLISH_MODELS:
+        return ()
+    return (f"the model {name} was trained on English text; its quality on {code} is not known",)
