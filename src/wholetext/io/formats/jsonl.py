@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import TextIO
+from typing import TextIO, cast
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
@@ -144,8 +144,12 @@ class _Segments:
 
 def _cells(record: Record) -> dict[Key, str]:
     """What a line that is a segment has."""
-    names = {("doc", ""): record.doc, ("system", ""): record.system}
-    return {key: name for key, name in names.items() if name} | record.texts  # type: ignore[return-value]
+    cells = dict(cast("dict[Key, str]", record.texts))  # not a whole document, so strings
+    if record.doc:
+        cells["doc", ""] = record.doc
+    if record.system:
+        cells["system", ""] = record.system
+    return cells
 
 
 def _words(keys: set[Key]) -> list[str]:
