@@ -73,10 +73,8 @@ class Parser:
                     record.texts[role, ""] = texts.one(value)
                 case "ref":
                     record.texts["ref", "ref"] = texts.one(value)
-                case "refs":
-                    record.texts |= texts.named(value, "ref")
-                case "outputs":
-                    record.texts |= texts.named(value, "hyp")
+                case "refs" | "outputs":
+                    record.texts |= texts.named(value, "ref" if role == "refs" else "hyp")
                 case "doc":
                     record.doc = texts.name(value, "document id")
                 case "system":
