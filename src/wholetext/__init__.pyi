@@ -21,6 +21,7 @@ from wholetext.io.assembly import Loaded as Loaded
 from wholetext.io.detect import read as read
 from wholetext.io.formats.jsonl import write as write
 from wholetext.io.formats.lines import LineFiles as LineFiles
+from wholetext.meta.agreement.correlation import williams_test as williams_test
 from wholetext.meta.contrast.accuracy import ContrastResults as ContrastResults
 from wholetext.meta.contrast.accuracy import contrast as contrast
 from wholetext.meta.contrast.formats import read_contrast_set as read_contrast_set
@@ -35,6 +36,8 @@ from wholetext.meta.features import discriminativeness as discriminativeness
 from wholetext.meta.metric_scores import MetricSelection as MetricSelection
 from wholetext.meta.participants import Selection as Selection
 from wholetext.meta.ranking import Averaging as Averaging
+from wholetext.meta.ranking import CategoryTest as CategoryTest
+from wholetext.meta.ranking import paired_t as paired_t
 from wholetext.meta.store import Meta as Meta
 from wholetext.meta.store import read_meta as read_meta
 from wholetext.meta.store import write_meta as write_meta

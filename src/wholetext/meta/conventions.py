@@ -1,6 +1,4 @@
-"""What the WMT metrics tasks agreed on for their test sets: standard references, gold scores, outlier systems, primary
-submissions, and the pairs whose official tasks judge human translations too.
-"""
+"""What the WMT metrics tasks agreed on for their test sets."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from dataclasses import dataclass, field
 
 from wholetext.errors import InputError, did_you_mean
 
-_GOLD = ("mqm", "esa", "mqm-sev", "wmt-raw", "wmt", "wmt-appraise", "da-sqm", "wmt-z", "da")  # the first that a set has
+_GOLD = ("mqm", "esa", "mqm-sev", "wmt-raw", "wmt", "wmt-appraise", "da-sqm", "wmt-z", "da")
 
 
 @dataclass(frozen=True)
@@ -17,11 +15,11 @@ class Conventions:
     """Of one test set; names are separated by blanks."""
 
     references: Mapping[str, str]  # language pair → what metrics use; "": every other pair
-    outliers: Mapping[str, str] = field(default_factory=dict)  # systems so far off that correlations go without them
-    human: str = ""  # language pairs with a second reference that the official tasks judge as a system
-    pairs: str = ""  # the language pairs of the official tasks, in the order of their tables
-    primary: str = ""  # primary submissions and baselines, without the reference; other stored metrics are contrastive
-    systems: str = ""  # that took part in one of these years only: what a renamed folder is recognised by
+    outliers: Mapping[str, str] = field(default_factory=dict)  # systems that correlations go without
+    human: str = ""  # language pairs whose second reference the official tasks judge as a system
+    pairs: str = ""  # language pairs of the official tasks, in the order of their tables
+    primary: str = ""  # primary submissions and baselines, without the reference
+    systems: str = ""  # that took part in this year only: a renamed folder is recognised by them
 
     def reference(self, langs: str) -> str:
         return self.references.get(langs, self.references.get("", ""))
@@ -104,12 +102,12 @@ SETS: dict[str, Conventions] = {
 
 
 def known_set(name: str) -> str:
-    """The longest known name of a test set that this folder's name begins with (``wmt22.da`` → ``wmt22``), or ""."""
+    """The longest known name that this folder's name begins with (``wmt22.da`` → ``wmt22``), or ""."""
     return max((key for key in SETS if name == key or name.startswith(f"{key}.")), key=len, default="")
 
 
 def conventions(name: str) -> Conventions:
-    """Those of a test set by its name or the name of its folder; empty ones where it is not known."""
+    """Those of a test set by the name of its folder; empty ones where it is not known."""
     return SETS.get(known_set(name), Conventions({}))
 
 
@@ -123,7 +121,7 @@ def checked_set(name: str) -> str:
 
 
 def recognised(systems: Sequence[str], metrics: Sequence[str], documents: Sequence[str]) -> str:
-    """The test set of which two or more systems and metrics of its own are here, more than of any other; or ""."""
+    """The test set of which most systems and metrics of its own are here, at least two; or ""."""
     names = {key: {name for text in (one.primary, one.systems, *one.outliers.values()) for name in text.split()}
              for key, one in SETS.items() if one.systems or one.outliers}
     found = {key: len({*systems, *metrics} & own.difference(*(names[other] for other in names if other != key)))

@@ -23,17 +23,17 @@ from wholetext.types import FloatArray, Judgments, Scores
 
 @dataclass(frozen=True, eq=False)
 class MetricScores:
-    """One metric: (systems, items) scores by level, higher is better, systems in the order of the participants."""
+    """The scores of one metric."""
 
     name: str
     refs: tuple[str, ...]
-    levels: dict[str, FloatArray]
+    levels: dict[str, FloatArray]  # level → (systems, items), higher is better
     source: str  # "file", or the signature of what was computed
     short: str = ""  # the short signature of what was computed
-    resampled: Callable[[FloatArray], FloatArray] | None = None  # (draws, documents) weights → (draws, systems) scores
+    resampled: Callable[[FloatArray], FloatArray] | None = None  # (draws, documents) → (draws, systems)
 
     def at(self, level: Level, where: Participants) -> FloatArray | None:
-        """The scores at a level; where a coarser level is not given, means of the segments that people judged."""
+        """The scores at a level: as given, or means of the segments that people judged."""
         every = where.choice.all_segments
         there = level in self.levels
         if self.source == "file" and level != "seg" and where.choice.partial:
@@ -61,12 +61,12 @@ class Gathered:
 
 @dataclass(frozen=True)
 class MetricSelection:
-    """Which metrics take part: names, labels or spec strings; score files from elsewhere; only primary submissions."""
+    """Which metrics take part."""
 
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # names, labels or spec strings
     stored: bool = False  # all stored metrics beside the named ones
-    files: tuple[Path, ...] = ()
-    primary: bool = False
+    files: tuple[Path, ...] = ()  # score files from elsewhere
+    primary: bool = False  # only primary submissions
     missing: Literal["error", "drop", "zero"] = "error"  # where a stored metric lacks a system or a score
 
 
@@ -82,9 +82,8 @@ class StoredFile:
 def gather(where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None) -> Gathered:
     """Scores of every wanted metric: a stored one by name or label, else a spec string to compute; none = all stored.
 
-    A name stands for all its labels. Strict: a system or score that is missing, or too many, is an error that names
-    it. With ``missing="drop"`` systems that some metric lacks are left out for all, scores that are no numbers count
-    as not judged; with ``missing="zero"`` a missing system scores 0, as in mt-metrics-eval. The notes say so.
+    A system or score that is missing, or too many, is an error. With ``missing="drop"`` systems that some metric lacks
+    are left out for all; with ``missing="zero"`` a missing system scores 0, as in mt-metrics-eval. The notes say so.
     """
     asked = wanted if isinstance(wanted, MetricSelection) else MetricSelection(tuple(wanted))
     made = Gathered(where, notes=list(where.notes))
@@ -117,10 +116,8 @@ def _stored_files(where: Participants, elsewhere: Sequence[Path]) -> list[Stored
 
 
 def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
-    """Display name → label of every stored metric that may be used.
-
-    The display name is the metric's own name; where several labels share it, the one without a reference gets
-    ``[noref]``, and several with references keep their labels.
+    """Display name → label. The display name is the metric's own; where several labels share it, the one without a
+    reference gets ``[noref]``, and several with references keep their labels.
     """
     by_name: dict[str, dict[str, bool]] = {}  # name → label → whether it has a reference
     for one in files:
@@ -138,7 +135,7 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
 
 
 def _names(made: Gathered, asked: MetricSelection, shown: dict[str, str], files: Sequence[StoredFile]) -> list[str]:
-    """Display names and spec strings in the order asked for; a metric's name or label stands for all it has."""
+    """Display names and spec strings in the order asked for; a metric's name stands for all its labels."""
     where = made.field
     names: list[str] = []
     for one in asked.names:
@@ -174,7 +171,7 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
             values = _lined_up(found, made, str(one.path), missing)
             gaps = np.isnan(values)
             if one.level in ("seg", "doc") and where.seg is not None:
-                gaps &= ~np.isnan(where.gold(one.level))  # gaps where nobody judged are allowed: `meta --out` has them
+                gaps &= ~np.isnan(where.gold(one.level))  # `meta --out` writes gaps where nobody judged
             if missing != "drop" and gaps.any():
                 read_scores(one.path, one.label, one.level, gaps=False)  # names the line
             levels[one.level] = values
@@ -187,7 +184,7 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
 
 
 def _lined_up(found: Judgments, made: Gathered, path: str, missing: str) -> FloatArray:
-    """(systems, items) in the participants' order; rows of NaN or 0 for missing systems where that is allowed."""
+    """(systems, items) in the participants' order; rows of NaN or 0 for missing systems."""
     where = made.field
     outputs = evalset.systems(where.folder, where.langs)
     extra = [name for name in found.systems if outputs and name not in outputs]
@@ -200,7 +197,7 @@ def _lined_up(found: Judgments, made: Gathered, path: str, missing: str) -> Floa
         if names:
             zero = ": they count as 0, as in the official results" if missing == "zero" else ""
             made.notes.append(f"{path}: {text.format(', '.join(names))}{zero}")
-    rows = {system: found.values[found.systems.index(system)] for system in where.systems if system not in lacking}
+    rows = {system: row for system, row in zip(found.systems, found.values) if system in where.systems}
     gaps = sum(int(np.isnan(row).sum()) for row in rows.values())
     if gaps and missing == "drop":
         made.notes.append(f"{path}: {gaps} scores are missing and count as not judged")
@@ -235,7 +232,7 @@ def _common(made: Gathered) -> Gathered:
 
 
 def _outside(path: Path, where: Participants) -> list[StoredFile]:
-    """A score file, or those of this language pair in a folder (itself, its ``LP/`` or its ``metric-scores/LP/``)."""
+    """A score file, or those in a folder, its ``LP/`` or its ``metric-scores/LP/``."""
     path = Path(str(path).replace("{langs}", where.langs))
     if os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         return [_outside_file(path, where)]
@@ -249,7 +246,7 @@ def _outside(path: Path, where: Participants) -> list[StoredFile]:
 
 
 def _outside_file(path: Path, where: Participants, single: bool = True) -> StoredFile:
-    """Label and level from ``NAME-REF.LEVEL.score``; else the file's name, and the level by the number of scores."""
+    """Label and level from ``NAME-REF.LEVEL.score``; else from its name and its number of scores."""
     stem, _, ending = path.name.removesuffix(".score").rpartition(".")
     levels: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
     level = next((one for one in levels if one == ending), None)
@@ -278,7 +275,7 @@ def _outside_file(path: Path, where: Participants, single: bool = True) -> Store
 
 
 def _computed(made: Gathered, specs: Sequence[str], options: Any) -> dict[str, MetricScores]:
-    """Score the participants under every spec, against their references; rows without human scores are skipped."""
+    """Score the participants under every spec; rows without human scores are skipped."""
     if not specs:
         return {}
     from wholetext.registry import scorer
@@ -304,7 +301,7 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> dict[str, M
 
 
 def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> MetricScores:
-    """Scores of every system → levels, with a sign that makes higher better; all of them of judged text only."""
+    """Scores of every system → levels, higher is better, of judged text only."""
     sign = 1.0 if scores[0].higher_is_better else -1.0
     judged = where.kept if where.choice.all_segments else where.judged & where.kept
     totals = [_totals(one, judged)[0] for one in scores]  # (documents, k) each
@@ -325,9 +322,7 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
 
 
 def _totals(scores: Scores, judged: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """(documents, k) statistics of rows that touch a judged segment: metric and people look at the same text; and
-    (documents,) which have such rows.
-    """
+    """(documents, k) statistics of rows that touch a judged segment, and (documents,) which have such rows."""
     rows = scores.rows
     offset = np.concatenate([[0], np.cumsum(rows.sizes)])[rows.doc]
     before = np.concatenate([[0], np.cumsum(judged)])

@@ -1,9 +1,8 @@
 """Paragraphs from sentence ratings, and how well metrics agree with people on them by their length.
 
-Windows of k segments that one rater scored (Deutsch et al. 2023, "Training and Meta-Evaluating Machine Translation
-Evaluation Metrics at the Paragraph Level", sections 3-5): walking through a document, the next k segments that are all
-rated by one rater make a paragraph and are used up; otherwise the walk moves on by one. Each rater's ratings are walked
-on their own, so no paragraph mixes raters. Metrics score a paragraph whole or as the mean of its sentences.
+Deutsch et al. 2023, "Training and Meta-Evaluating Machine Translation Evaluation Metrics at the Paragraph Level",
+sections 3-5: walking through a document, the next k segments that are all rated by one rater make a paragraph and are
+used up; otherwise the walk moves on by one. Metrics score a paragraph whole or as the mean of its sentences.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from wholetext.io.text import FilePath, write_lines
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.judgments.ratings import Ratings
+from wholetext.meta.judgments.sources import Total
 from wholetext.meta.participants import Participants
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, evaluate
@@ -29,7 +29,6 @@ from wholetext.types import Corpus, Document, FloatArray, Judgments, Output
 from wholetext.views import joiner_for
 
 Raters = Literal["each", "first", "mean"]
-Total = Literal["sum", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Windows:
     """How paragraphs are made: their length, what several raters mean, and how sentence scores add up.
 
     ``each`` walks every rater's ratings alone, ``first`` takes the first rater that all k segments have in common,
-    ``mean`` the mean over raters of each segment. MQM penalties are summed, DA scores averaged.
+    ``mean`` the mean over raters of each segment.
     """
 
     k: int
@@ -64,14 +63,14 @@ class Windows:
 def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
     """Every paragraph, by system, document, rater and place."""
     given: dict[tuple[int, str], dict[int, dict[int, list[float]]]] = {}  # document → place → rater → scores
-    for system, item, rater, score in zip(
-        ratings.system.tolist(), ratings.item.tolist(), ratings.rater.tolist(), ratings.score.tolist()
-    ):
+    columns = ratings.system, ratings.item, ratings.rater, ratings.score
+    for system, item, rater, score in zip(*(column.tolist() for column in columns)):
         doc, place = ratings.segments[item]
         given.setdefault((system, doc), {}).setdefault(place, {}).setdefault(rater, []).append(score)
     found: list[RatedParagraph] = []
     for (system, doc), places in given.items():
-        placed = {place: {rater: sum(many) / len(many) for rater, many in by.items()} for place, by in places.items()}
+        placed = {place: {rater: sum(many) / len(many) for rater, many in by.items()}
+                  for place, by in places.items()}
         for rater, start, scores in _walks(placed, windows, ratings.raters):
             total = sum(scores) if windows.total == "sum" else sum(scores) / windows.k
             found.append(RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total))
@@ -81,7 +80,7 @@ def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
 def _walks(
     placed: dict[int, dict[int, float]], windows: Windows, raters: Sequence[str]
 ) -> Iterable[tuple[str, int, list[float]]]:
-    """Place → rater → score of one document → rater, start and scores of each of its paragraphs."""
+    """Place → rater → score → rater, start and scores of each paragraph."""
     k, at = windows.k, min(placed)
     if windows.raters == "first":
         while at + k <= max(placed) + 1:
@@ -187,12 +186,9 @@ class Point:
 
 def curves(
     where: Participants, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows],
-    options: Options | None = None,
-    notes: list[str] | None = None,
+    options: Options | None = None, notes: list[str] | None = None,
 ) -> list[Point]:
-    """Every metric at every length. Human systems and outliers take part as in ``where``. Sentences that nobody rated
-    are not scored; what is to be said of the scores is added to ``notes``.
-    """
+    """Every metric at every length. Sentences that nobody rated are not scored; notes on scores go to ``notes``."""
     options = replace(options or Options(), refs=where.refs or None, flags=False)
     specs = {metric: scorer(metric).spec for metric in metrics}
     rated = {run.doc: np.zeros(run.stop - run.start, dtype=bool) for run in where.runs}  # document → (segments,)
@@ -207,19 +203,22 @@ def curves(
         said = [f"paragraphs: {note}" for note in results.warnings]
         if notes is not None:
             notes.extend(note for note in said if note not in notes)
-        found = {metric: [results.scores[spec][system] for system in where.systems] for metric, spec in specs.items()}
-        return {metric: np.stack([one.at("segment") * (1 if one.higher_is_better else -1) for one in many])
-                for metric, many in found.items()}
+        found = {}
+        for metric, spec in specs.items():
+            scores = [results.scores[spec][system] for system in where.systems]
+            found[metric] = np.stack([one.at("segment") * (1 if one.higher_is_better else -1) for one in scores])
+        return found
 
     return curves_of(where, ratings, windows, score)
 
 
 def curves_of(
-    where: Participants, ratings: Ratings, windows: Sequence[Windows], score: Callable[[Loaded], dict[str, FloatArray]]
+    where: Participants, ratings: Ratings, windows: Sequence[Windows],
+    score: Callable[[Loaded], dict[str, FloatArray]],
 ) -> list[Point]:
     """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
-    loaded = evalset.read(where.folder, where.langs)
-    loaded = Loaded(loaded.corpus, tuple(o for o in loaded.outputs if o.system in where.systems), loaded.warnings)
+    read = evalset.read(where.folder, where.langs)
+    loaded = Loaded(read.corpus, tuple(one for one in read.outputs if one.system in where.systems), read.warnings)
     sentences = score(loaded)
     ends = np.cumsum([len(doc) for doc in loaded.corpus.docs])
     offset = {doc.id: end - len(doc) for doc, end in zip(loaded.corpus.docs, ends.tolist())}
@@ -245,13 +244,14 @@ def _points(metric: str, chosen: ParagraphSet, count: int, scored: dict[str, Flo
     for mode, scores in scored.items():
         values = np.where(judged, scores, np.nan)
         found = {
-            "accuracy": estimate(system_means(gold)[:, None], system_means(values)[:, None], Measure("accuracy")),
+            "accuracy": estimate(system_means(gold)[None], system_means(values)[None], Measure("accuracy")),
             "acc_eq": estimate(gold, values, Measure("acc_eq", "item")),
             "pearson": estimate(gold, values, Measure("pearson", "none")),
         }
+        value, chance, pairs = (
+            {name: getattr(one, part) for name, one in found.items()} for part in ("value", "chance", "pairs"))
         points.append(Point(
-            chosen.k, metric, mode, count, len(chosen.items), len(gold), **{name: e.value for name, e in found.items()},
-            chance={name: e.chance for name, e in found.items()}, pairs={name: e.pairs for name, e in found.items()},
+            chosen.k, metric, mode, count, len(chosen.items), len(gold), **value, chance=chance, pairs=pairs,
             direct_average=both))
     return points
 

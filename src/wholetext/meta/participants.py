@@ -31,7 +31,7 @@ class Selection:
     outliers: bool = False  # keep the systems that the metrics task leaves out
     domains: tuple[str, ...] = ()  # only segments of these domains
     systems: tuple[str, ...] = ()  # only these systems
-    all_segments: bool = False  # system scores of metrics over all segments, not only over judged documents' ones
+    all_segments: bool = False  # metrics score all segments, not only judged ones
     test_set: str = ""  # whose conventions apply; by the folder's name or content where not given
     sample: int = 0  # judge a random sample of so many judged documents; 0: all of them
     seed: int | None = 12345  # of the sample
@@ -55,7 +55,7 @@ class Participants:
     runs: tuple[DocumentRun, ...]  # documents as stretches of segments
     kept: BoolArray  # (segments,) those of the chosen domains and sampled documents
     seg: FloatArray | None  # (systems, segments), NaN where not judged or not kept
-    other: dict[str, FloatArray] = field(default_factory=dict)  # level → scores, where no segment scores are given
+    other: dict[str, FloatArray] = field(default_factory=dict)  # level → scores that are not means of ``seg``
     choice: Selection = field(default_factory=Selection)
     test_set: str = ""  # the WMT test set whose conventions apply
     system_gold: str = ""  # name of the human scores of systems, where it is another
@@ -122,7 +122,7 @@ class Participants:
 
 
 def read_participants(folder: str | Path, langs: str | None, choice: Selection) -> Participants:
-    """Settle who takes part: outputs less references, human ones and outliers, with at least one human score."""
+    """Outputs less references, human ones and outliers, with at least one human score."""
     root, lp = Path(folder), evalset.language_pair(folder, langs)
     runs = evalset.documents(root, lp)
     test_set, notes = _test_set(root, lp, runs, choice)
@@ -160,7 +160,7 @@ def read_participants(folder: str | Path, langs: str | None, choice: Selection) 
 
 
 def _test_set(root: Path, lp: str, runs: tuple[DocumentRun, ...], choice: Selection) -> tuple[str, list[str]]:
-    """Whose conventions apply: as asked, by the folder's name, or by what is in it; with a note unless by its name."""
+    """Whose conventions apply: as asked, by the folder's name, or by what is in it, with a note."""
     if choice.test_set:
         return conventions.checked_set(choice.test_set), []
     if found := conventions.known_set(root.resolve().name):
@@ -232,7 +232,7 @@ def _rows(found: Judgments, systems: tuple[str, ...]) -> FloatArray:
 def _kept(
     runs: tuple[DocumentRun, ...], seg: FloatArray | None, choice: Selection, place: str
 ) -> tuple[BoolArray, list[str]]:
-    """(segments,) those of the chosen domains and of a random sample of the judged documents; with a note of it."""
+    """(segments,) those of the chosen domains and of a random sample of the judged documents."""
     of_run = [run.meta.get("domain", "all") for run in runs]
     unknown = [name for name in choice.domains if name not in of_run]
     if unknown:

@@ -1,15 +1,12 @@
-"""Metrics over several tasks: the official task lists, average ranks and values with significance, correlation between
-metrics, tests by category.
-
-A task list says which statistics the WMT metrics task of a year printed per language pair, and their weights. As in the
-official tables, the metrics are primary submissions and baselines, and human translations are judged as systems where a
-pair has a second reference.
+"""Metrics over several tasks: the task lists of the WMT metrics tasks, average ranks and values with significance,
+correlation between metrics, tests by category.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -26,10 +23,10 @@ from wholetext.types import FloatArray, Scores
 
 @dataclass(frozen=True)
 class Preset:
-    """Tasks for every language pair; ``pooled`` adds accuracy over all pairs, which weighs as much as they do."""
+    """The tasks of a year's official table."""
 
-    tasks: tuple[str, ...]
-    pooled: bool = False
+    tasks: tuple[str, ...]  # for every language pair
+    pooled: bool = False  # accuracy over all pairs too, which weighs as much as there are pairs
 
 
 PRESETS: dict[str, Preset] = {
@@ -48,7 +45,7 @@ def preset(name: str) -> Preset:
 
 
 def official_langs(name: str, test_set: str, there: Sequence[str]) -> list[str]:
-    """The language pairs of an official table: those of the folder's own test set, else of the preset's year."""
+    """The language pairs of an official table: of the folder's own test set, else of the preset's year."""
     wanted = conventions(test_set).pairs or conventions(name).pairs
     return [langs for langs in wanted.split() if langs in there]
 
@@ -60,7 +57,7 @@ class Averaging:
     micro: bool = False  # weight rows by their number of scores
     nan_as_zero: bool = False  # undefined rows count as 0 instead of being left out
     weights: Mapping[str, float] | None = None  # task → its weight in the average; the others keep theirs
-    even_by: tuple[str, ...] = ()  # instead: weights split evenly over langs, level, statistic …, one after another
+    even_by: tuple[str, ...] = ()  # weights split evenly over langs, level, statistic, in this order
 
 
 def read_task_weights(given: Sequence[str]) -> dict[str, float]:
@@ -100,9 +97,7 @@ def run_tasks(
     parts: Sequence[Gathered], tasks: Sequence[Task], pooled: bool, testing: MetricTests,
     averaging: Averaging | None = None,
 ) -> TaskTable:
-    """Every task on every language pair; the average is over all of them, with pooled accuracy weighing for all
-    pairs.
-    """
+    """Every task on every language pair, and the average over all of them."""
     weighted: list[tuple[TaskResult, float]] = []
     if pooled and (len(parts) > 1 or "sys:accuracy" not in map(str, tasks)):
         weighted.append((pooled_accuracy_task(parts, testing), float(len(parts))))
@@ -115,7 +110,6 @@ def run_tasks(
 
 
 def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averaging) -> list[float]:
-    """The weights of the tasks as asked for."""
     keys = [{"langs": one.where, "level": one.task.level, "statistic": one.task.measure.statistic} for one in results]
     unknown = [name for name in rule.even_by if name not in keys[0]]
     if unknown:
@@ -134,7 +128,7 @@ def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averagi
 
 
 def even_weights(keys: Sequence[tuple[str, ...]], total: float = 1.0) -> list[float]:
-    """Weights of tasks: split evenly over the values of the first attribute, within each over the next, and so on."""
+    """Weights split evenly over the values of the first attribute, within each over the next, and so on."""
     if not keys or not keys[0]:
         return [total / len(keys)] * len(keys) if keys else []
     weights = [0.0] * len(keys)
@@ -149,10 +143,10 @@ def even_weights(keys: Sequence[tuple[str, ...]], total: float = 1.0) -> list[fl
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """Metrics that all tasks have, best first: mean rank, mean value (each task rescaled to 0-1), and significance."""
+    """Metrics that all tasks have, best first."""
 
     metrics: tuple[str, ...]
-    values: tuple[float, ...]
+    values: tuple[float, ...]  # weighted means, each task rescaled to 0-1
     mean_ranks: tuple[float, ...]  # NaN where some task was not tested
     ranks: tuple[int | None, ...]  # clusters by the test of the averaged difference; None where not tested
     p: FloatArray  # (metrics, metrics), upper triangle
@@ -160,10 +154,9 @@ class Average:
 
 
 def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha: float = 0.05) -> Average:
-    """The table over several tasks, as the WMT metrics task makes it: values in [0, 1], weighted means, clusters.
+    """The table over several tasks, as the WMT metrics task makes it.
 
-    The p-value of an averaged difference comes from the tasks' own draws, the same number of each; a task whose pairs
-    were settled early has its draws repeated.
+    The p-value of an averaged difference comes from the tasks' own draws; a task that stopped early has its repeated.
     """
     if not results:
         raise InputError("there are no tasks to average")
@@ -204,24 +197,24 @@ def inter_correlation(
     """Names and (metrics, metrics) correlation of metrics' scores with one another, over what people judged."""
     kinds = {name: ROW_STATISTICS[name] for name in ("pearson", "spearman", "kendall")}
     if statistic not in kinds:
-        raise InputError(f"there is no correlation {statistic!r} between metrics", next=f"there are {', '.join(kinds)}")
+        raise InputError(f"there is no correlation {statistic!r} between metrics",
+                         next=f"there are {', '.join(kinds)}")
     where = gathered.field
     gold = where.gold(level)
-    named = [(metric.name, metric.at(level, where)) for metric in gathered.metrics]
-    known = [(name, np.where(np.isnan(gold), np.nan, scores).ravel()) for name, scores in named if scores is not None]
+    scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
+    known = {name: np.where(np.isnan(gold), np.nan, one).ravel() for name, one in scores.items() if one is not None}
     table = np.eye(len(known))
-    for i, (_, one) in enumerate(known):
-        for j in range(i + 1, len(known)):
-            table[i, j] = table[j, i] = float(kinds[statistic](one, known[j][1]))
-    return [name for name, _ in known], table
+    for (i, one), (j, two) in combinations(enumerate(known.values()), 2):
+        table[i, j] = table[j, i] = float(kinds[statistic](one, two))
+    return list(known), table
 
 
 @dataclass(frozen=True)
 class CategoryTest:
-    """One output of a metric (a category): two systems' means over documents, and the paired t-test between them."""
+    """The paired t-test between two systems on one category (output) of a metric."""
 
     category: str
-    first: float
+    first: float  # mean over documents
     second: float
     t: float
     p: float
@@ -243,10 +236,7 @@ def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
     for column, category in enumerate(first.outputs):
         known = both_known(one[:, column], two[:, column])
         x, y = one[known, column], two[known, column]
-        t, p = float("nan"), float("nan")
-        if len(x) >= 2 and np.ptp(x - y) > 0:
-            tested = stats.ttest_rel(x, y)
-            t, p = float(tested.statistic), float(tested.pvalue)
-        mean = [float(v.mean()) if len(v) else float("nan") for v in (x, y)]
-        found.append(CategoryTest(category, mean[0], mean[1], t, p, len(x)))
+        t, p = stats.ttest_rel(x, y) if len(x) >= 2 and np.ptp(x - y) > 0 else (np.nan, np.nan)
+        one_mean, two_mean = (float(v.mean()) if len(v) else np.nan for v in (x, y))
+        found.append(CategoryTest(category, one_mean, two_mean, float(t), float(p), len(x)))
     return found

@@ -28,7 +28,7 @@ from wholetext.significance.clusters import cluster_ranks
 from wholetext.types import FloatArray
 
 _TASK = re.compile(r"(?P<level>[a-z]+):(?P<statistic>[a-z_0-9]+)(/(?P<average>[a-z]+))?(@(?P<gap>\d+(\.\d+)?))?")
-_BY_ITEM = ("acc_eq", "acc_eq0", "tau23", "tau23_0", "darr", "pdp")  # statistics that are averaged by item unless asked
+_BY_ITEM = ("acc_eq", "acc_eq0", "tau23", "tau23_0", "darr", "pdp")  # averaged by item by default
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "sys": ("sys:accuracy", "sys:pearson", "sys:spa"),
     "domain": ("domain:pearson",),
@@ -39,9 +39,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Task:
-    """A level and a statistic: ``seg:acc_eq/item``, ``sys:pearson``, ``doc:darr/item@25`` (the least gold
-    difference).
-    """
+    """A level and a statistic: ``seg:acc_eq/item``, ``sys:pearson``, ``doc:darr/item@25``."""
 
     level: Level
     measure: Measure
@@ -79,7 +77,7 @@ def read_task(text: str) -> Task:
 
 @dataclass(frozen=True, eq=False)
 class TaskResult:
-    """Metrics in order of agreement, best first, with significance; every value with its pairs and chance level."""
+    """Metrics in order of agreement, best first, with significance."""
 
     task: Task
     where: str  # test set and language pair(s)
@@ -100,7 +98,7 @@ class TaskResult:
         return self.ranks[self.metrics.index(metric)]
 
     def p_best(self, metric: str) -> float:
-        """p that the first metric of the list agrees better than this one; NaN for itself, or where not tested."""
+        """p that the first metric agrees better than this one; NaN for itself, or where not tested."""
         return float(self.p[0, self.metrics.index(metric)])
 
     def value(self, metric: str) -> float:
@@ -109,19 +107,19 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class MetricTests:
-    """How significance is tested: draws (0 = not at all), seed, level, early stopping; and what intervals resample."""
+    """How significance is tested, and what intervals resample."""
 
-    draws: int = 1000
+    draws: int = 1000  # 0: no test
     seed: int | None = 12345
     alpha: float = 0.05
-    block: int = 0
-    interval: Unit | None = None  # resample documents, systems or both for intervals; None: no intervals
-    stop_below: float = 0.02  # with ``block``: p-values at which a pair is settled early
+    block: int = 0  # early-stopping interval, in draws; 0: never
+    interval: Unit | None = None  # None: no intervals
+    stop_below: float = 0.02  # with ``block``: p-values at which a pair is settled
     stop_above: float = 0.5
 
 
 def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None) -> TaskResult:
-    """One task on one language pair. Metrics without scores at the level are left out, with a note in ``gathered``."""
+    """One task on one language pair. Metrics without scores at the level are left out, with a note."""
     where, testing = gathered.field, testing or MetricTests()
     level: Level = "seg" if task.measure.statistic == "spa" else task.level
     gold = where.gold(level)
@@ -166,8 +164,7 @@ def intervals(
 def _resampled(where: Participants, metric: MetricScores, task: Task, testing: MetricTests) -> FloatArray | None:
     """(draws,) values of one metric; None where documents are drawn and there are no scores of segments."""
     unit = testing.interval or "documents"
-    docs = np.repeat(np.arange(len(where.runs)), [run.stop - run.start for run in where.runs])
-    resample = Resample(unit, docs if where.seg is not None else None, 1000, testing.seed)
+    resample = Resample(unit, where.doc_of if where.seg is not None else None, seed=testing.seed)
     if task.level == "sys" and unit != "systems":
         seg = metric.at("seg", where)
         gold = where.seg if where.gold_at("sys") == where.gold_name else where.system_seg
@@ -188,7 +185,7 @@ def _resampled(where: Participants, metric: MetricScores, task: Task, testing: M
 
 
 def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: MetricTests) -> TaskResult:
-    """The task on arrays: (systems, items) gold, (metrics, systems, items) scores."""
+    """The task on (systems, items) gold and (metrics, systems, items) scores."""
     measure, size = task.measure, len(names)
     estimates = [estimate(gold, metric, measure) for metric in stack]
     order = sorted(range(size), key=lambda i: (-np.nan_to_num(estimates[i].value, nan=-np.inf), names[i]))
@@ -208,7 +205,7 @@ def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task,
 
 
 def pooled_accuracy_task(parts: Sequence[Gathered], testing: MetricTests | None = None) -> TaskResult:
-    """System accuracy over several language pairs: pairs within each, counts pooled, metrics that all of them have."""
+    """System accuracy over several language pairs: pairs within each, counts pooled."""
     scores = [{metric.name: metric.at("sys", part.field) for metric in part.metrics} for part in parts]
     names = [name for name in scores[0] if all(found.get(name) is not None for found in scores)]
     if not names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from wholetext.meta.judgments.ratings import (
     segments_of,
     table_lines,
 )
-from wholetext.meta.paragraphs import Total
 from wholetext.types import Judgments
+
+Total = Literal["sum", "mean"]
 
 
 @dataclass(frozen=True, eq=False)
