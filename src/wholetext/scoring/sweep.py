@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -64,11 +64,9 @@ class Axes:
         for prev in range(1, (self.context or 0) + 1):
             for hyp in self.hyp:
                 for source in self.source:
-                    yield {"prev": prev, "hyp": hyp, "source": source}, self._context(prev, hyp, source)
-
-    def _context(self, prev: int, hyp: str, source: str) -> Context:
-        plain = Context(prev=prev, hyp="own" if hyp == "own" else "auto")
-        return plain if source == "same" else replace(plain, source=cast(Any, source), seed=self.seed)
+                    view = Context(prev=prev, hyp="own" if hyp == "own" else "auto", source=cast(Any, source),
+                                   seed=0 if source == "same" else self.seed)
+                    yield {"prev": prev, "hyp": hyp, "source": source}, view
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,21 +80,24 @@ class Cell:
     @property
     def dropped(self) -> float:
         """Share of segments that are not scored."""
-        return _mean([1.0 - float(s.rows.covered.mean()) for s in self.scores.values()])
+        return self._mean(lambda scores: 1.0 - float(scores.rows.covered.mean()))
 
     @property
     def lost_context(self) -> float:
         """Share of rows that lost context because the model takes no more text."""
-        return _mean([_share(s, 0) for s in self.scores.values()])
+        return self._mean(lambda scores: _lost(scores, 0))
 
     @property
     def lost_focus(self) -> float:
         """Share of rows that lost text that was to be scored."""
-        return _mean([_share(s, 1) for s in self.scores.values()])
+        return self._mean(lambda scores: _lost(scores, 1))
 
     @property
     def rows(self) -> int:
         return max((len(s.rows) for s in self.scores.values()), default=0)
+
+    def _mean(self, share: Callable[[Scores], float]) -> float:
+        return sum(map(share, self.scores.values())) / len(self.scores) if self.scores else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,12 +180,8 @@ def blind(cells: Sequence[Cell]) -> bool:
     return all(np.array_equal(cell.scores[system].stats, first[system].stats) for cell in cells[1:] for system in first)
 
 
-def _share(scores: Scores, column: int) -> float:
+def _lost(scores: Scores, column: int) -> float:
     return float((scores.lost[:, column] > 0).mean()) if scores.lost is not None and len(scores.lost) else 0.0
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
 
 
 def _plain(value: float) -> float | None:
