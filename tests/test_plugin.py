@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -78,20 +79,44 @@ def test_without_the_plugin_its_name_is_unknown() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_adding_a_metric_is_one_file_of_forty_lines_and_one_line(tmp_path: Path) -> None:
-    assert len(METRIC.read_text().splitlines()) <= 40
-    copy = tmp_path / "wholetext"
-    subprocess.run(["cp", "-r", str(ROOT / "src" / "wholetext"), str(copy)], check=True)
+def copied(folder: Path) -> tuple[Path, dict[str, str]]:
+    """A copy of the package to add to, and the environment in which it is used."""
+    shutil.copytree(ROOT / "src" / "wholetext", folder / "wholetext", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "wholetext", dict(os.environ, PYTHONPATH=str(folder))
+
+
+def put(page: Path, mark: str, line: str) -> None:
+    """Add a line after a mark that is there once."""
+    text = page.read_text("utf-8")
+    assert text.count(mark) == 1
+    page.write_text(text.replace(mark, mark + line), "utf-8")
+
+
+def test_adding_a_metric_is_one_file_of_thirty_lines_and_one_line(tmp_path: Path) -> None:
+    assert len(METRIC.read_text().splitlines()) <= 30
+    copy, environment = copied(tmp_path)
     (copy / "metrics" / "lengthmatch.py").write_text(METRIC.read_text())
-    registry = copy / "registry.py"
-    mark = "BUILTIN: Mapping[str, str] = {\n"
-    assert mark in registry.read_text()
     line = '    "lengthmatch": "wholetext.metrics.lengthmatch:LengthMatch",\n'
-    registry.write_text(registry.read_text().replace(mark, mark + line))
-    environment = dict(os.environ, PYTHONPATH=str(tmp_path))
+    put(copy / "registry.py", "BUILTIN: Mapping[str, str] = {\n", line)
     done = run(environment, "-c", "from wholetext.testing import check_metric; check_metric('lengthmatch')")
     assert done.returncode == 0, done.stderr
     assert "  lengthmatch    ↑ hyp+ref        ratio of" in run(environment, "-m", "wholetext", "list").stdout
+
+
+def test_adding_a_view_and_a_verb_takes_what_the_recipes_say(tmp_path: Path) -> None:
+    copy, environment = copied(tmp_path)
+    view = '    """The first segment of each document."""\n\n    name: ClassVar[str] = "first"\n\n'
+    view = f"@dataclass(frozen=True)\nclass First(View):\n{view}    def spans(self, size: int) -> list[Span]:\n"
+    put(copy / "views.py", "return windows\n", f"\n\n{view}        return [(0, 1, 1.0)]\n")
+    put(copy / "views.py", "for view in (", "First, ")
+    verb = 'def greet(name: str) -> None:\n    """Greet."""\n    print("good day", name)\n'
+    (copy / "cli" / "greet.py").write_text(verb)
+    put(copy / "cli" / "main.py", "VERBS = {\n", '    "greet": "greet:greet",\n')
+    assert "  first          The first segment of each document." in run(environment, "-m", "wholetext", "list").stdout
+    code = "import wholetext as w; print(w.score_texts(['a', 'b'], refs=['a', 'x'], metric='first:chrf').score)"
+    assert run(environment, "-W", "ignore", "-c", code).stdout == "100.0\n"
+    assert "  greet       Greet." in run(environment, "-m", "wholetext", "--help").stdout
+    assert run(environment, "-m", "wholetext", "greet", "Ann").stdout == "good day Ann\n"
 
 
 def test_a_broken_plugin_does_not_hide_the_others(installed: dict[str, str], tmp_path: Path) -> None:
