@@ -1,4 +1,4 @@
-"""Checkpoints of a training run, written atomically: an interrupted run resumes with identical results."""
+"""Checkpoints of a training run: an interrupted run resumes with identical results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Progressed:
     batch: int = 0  # of the epoch
     loss: float = 0.0  # sum since the last evaluation
     losses: int = 0
-    history: list[dict[str, Any]] = field(default_factory=list)  # evaluations: step, training loss, verdict
+    history: list[dict[str, Any]] = field(default_factory=list)  # step, training loss, verdict
     best: int = -1  # step of the best evaluation
     stopped: str = ""  # why no more steps are made: end, patience, minutes
     seconds: float = 0.0
@@ -95,7 +95,7 @@ class Checkpoints:
         return found
 
     def save(self, progressed: Progressed, learner: Any, optimizer: Any) -> None:
-        """Write a checkpoint: progress, trained tensors, optimizer and random state in one file."""
+        """Write progress, trained tensors, optimizer and random state to one file."""
         torch = torch_module()
         buffer = io.BytesIO()
         torch.save({
@@ -106,7 +106,7 @@ class Checkpoints:
         write_file(self.folder / STATE, buffer.getvalue())
 
     def load(self, learner: Any, optimizer: Any) -> Progressed:
-        """Restore learner, optimizer and random state from the checkpoint; returns the progress."""
+        """Restore learner, optimizer and random state; returns the progress."""
         torch = torch_module()
         try:
             state = torch.load(self.folder / STATE, weights_only=True, map_location="cpu")

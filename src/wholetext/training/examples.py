@@ -30,7 +30,7 @@ Judged = tuple[str, int, int, str]  # document, start, k, system
 
 @dataclass(frozen=True, slots=True)
 class ExamplePlace:
-    """Where an example comes from: the mean of ``raters`` scores of ``k`` segments from ``start``."""
+    """Where an example comes from: ``k`` segments from ``start``, scored by ``raters`` people."""
 
     part: str  # EvalSet and language pair
     doc: str
@@ -221,13 +221,10 @@ def _limited(found: Examples, most: int, recipe: Recipe, by_part: bool = False) 
     return found.take(sorted(kept))
 
 
-# ---------------------------------------------------------------- training
-
-
 def draw(
     k: IntArray, sampling: Sampling, fill: Fill, rng: np.random.Generator, item: IntArray | None = None
 ) -> IntArray:
-    """Indices of an epoch's examples in the order they are seen; with ``item``, those of an item stay together.
+    """Indices of an epoch's examples in order; with ``item``, those of an item stay together.
 
     ``sentence``: those of length 1. ``uniform``: all. ``stratified``: equally many of each length, as many as the
     rarest has, without replacement; with ``fill="most"`` as many as the most frequent has, the rarer ones repeated.
@@ -237,7 +234,7 @@ def draw(
     strata = [np.flatnonzero(k == length) for length in np.unique(k)]
     size = min(map(len, strata)) if fill == "least" else max(map(len, strata))
     chosen = []
-    for stratum in strata:  # whole items as far as they go, none more than once oftener than another
+    for stratum in strata:  # whole items as far as they go
         rounds = [_ordered(stratum, item, rng) for _ in range(-(-size // len(stratum)))]
         chosen.append(np.concatenate(rounds)[:size])
     return _ordered(np.concatenate(chosen), item, rng)
@@ -253,12 +250,9 @@ def _ordered(chosen: IntArray, item: IntArray | None, rng: np.random.Generator) 
     return np.asarray(shuffled[np.argsort(place[which], kind="stable")])
 
 
-# ---------------------------------------------------------------- validation
-
-
 @dataclass(frozen=True)
 class Verdict:
-    """Agreement on validation examples (Deutsch et al. 2023, §4), which a checkpoint is chosen by."""
+    """Agreement on validation examples, by which a checkpoint is chosen."""
 
     loss: float  # squared error, in units of the training scores' variance
     acc_eq: float  # ties calibrated; mean over parts; NaN where no outputs can be compared

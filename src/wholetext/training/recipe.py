@@ -1,4 +1,4 @@
-"""Recipes: all settings of a training run with their defaults; read from TOML, overridden by options."""
+"""Recipes: the settings of a training run, from TOML and options."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Data:
     refs: tuple[str, ...] = ()  # none: the standard one of the set; each makes examples of its own
     raters: Raters = "each"  # each rater's paragraphs; several scores of one paragraph are averaged
     total: Literal["auto", "sum", "mean"] = "auto"  # auto: MQM is summed over sentences, DA averaged
-    human_systems: bool = True  # judged human translations are examples too (never the reference itself)
-    without: tuple[str, ...] = ()  # EvalSets whose documents are left out, because they are for testing
+    human_systems: bool = True  # judged human translations are examples too
+    without: tuple[str, ...] = ()  # EvalSets for testing, whose documents are left out
     documents: int = 0  # only the first so many of each language pair; 0: all
     skip: int = 0  # after so many that are left out
     k: tuple[int, ...] = ()  # lengths of its paragraphs, where they are not the recipe's
@@ -52,7 +52,7 @@ class Recipe:
     most: int = 0  # training examples of each length at most; 0: all
     validation_most: int = 0  # validation items of each length and part at most; 0: all
     joiner: Joiner = "auto"
-    target: Literal["score", "error"] = "score"  # error: the negative, so that 0 is perfect and lower is better
+    target: Literal["score", "error"] = "score"  # error: the negative, so that lower is better
 
     base: str = "minilm"
     revision: str = ""
@@ -68,10 +68,10 @@ class Recipe:
     rate: float = 0.0  # learning rate of the base model; 0: 5e-4 for lora, 3e-5 for full
     head_rate: float = 1e-3
     decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
-    warmup: float = 0.1  # share of the steps in which the learning rate rises; it then decays to 0
+    warmup: float = 0.1  # share of the steps in which the learning rate rises
     within: float = 0.0  # weight of errors within an item against those of its mean
     anchor: float = 0.0  # spreads of the form's untrained score, added to the human scores
-    rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1; the rest is the squared error
+    rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1
     evaluate: int = 0  # steps between evaluations; 0: after each epoch
     patience: int = 3  # early stopping: evaluations without improvement; 0: off
     seed: int = 1
@@ -151,8 +151,8 @@ def make_recipe(
     data: Sequence[Path | str], overrides: Mapping[str, Any] | None = None, *, human: str | None = None,
     refs: Sequence[str] = (), langs: Sequence[str] = (),
 ) -> Recipe:
-    """The recipe of a TOML file, or of EvalSets with the names of their human scores, references and language pairs;
-    with some settings replaced (``adapter.rank`` is the rank of the adapter).
+    """The recipe of a TOML file, or of EvalSets with the names of their human scores, references and
+    language pairs; with some settings (such as ``adapter.rank``) replaced.
     """
     given = {"human": human, "refs": [*refs], "langs": [*langs]}
     about = {key: value for key, value in given.items() if value}

@@ -136,7 +136,8 @@ class TrainingRun:
         self.k, self.item = material.train.k, material.train.item
         self.lengths = learner.lengths()
         self.by_item = bool(recipe.rank or recipe.within)  # outputs of one text have to be in one batch
-        self.began = (time.monotonic(), 0, 0)  # when, and after how many examples and steps, this process took over
+        # when, and after how many examples and steps, this process took over
+        self.began = (time.monotonic(), 0, 0)
         self.per_epoch = len(self.batches(0))
         self.total = self.per_epoch * recipe.epochs
 
@@ -200,7 +201,7 @@ class TrainingRun:
         self.optimizer.step()
         at.step, at.batch, at.pairs = at.step + 1, at.batch + 1, at.pairs + len(chosen)
         at.loss, at.losses = at.loss + value, at.losses + 1
-        since = max(1e-9, time.monotonic() - self.began[0])  # of this process: an earlier one may have been slower
+        since = max(1e-9, time.monotonic() - self.began[0])  # of this process
         pace = (at.pairs - self.began[1]) / since
         left = since / (at.step - self.began[2]) * (self.total - at.step)
         self.session.say(Moment("training", at.step, self.total, pace, left, at.loss / at.losses))
@@ -220,7 +221,7 @@ class TrainingRun:
         squared = self.squared(predicted - gold, item)
         if not self.recipe.rank:
             return squared
-        first, second = np.nonzero(np.triu(item[:, None] == item[None, :], 1))  # pairs of examples of one item
+        first, second = np.nonzero(np.triu(item[:, None] == item[None, :], 1))  # pairs of one item
         sign = torch.sign(gold[first] - gold[second])
         untied = sign != 0
         if not bool(untied.any()):

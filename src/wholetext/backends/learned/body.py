@@ -73,11 +73,12 @@ class Body:
         def build() -> Any:
             if adapter.kind == "frozen":  # its weights are the ones that other metrics use
                 return open_encoder(opening.run, base.asked, base.revision, top).model
-            folder = locate(base.asked, base.revision).path  # the weights too, where only words were fetched
+            folder = locate(base.asked, base.revision).path  # with the weights
             return adapt(cut_above(load_pretrained(folder), top), adapter, opening.weights)
 
         self.encoder = Encoder(base, self.tokenizer, opening.precision, build, top)
-        self.encoder.exact, self.encoder.min_padded_length = True, 32  # standardising magnifies rounding errors
+        # standardising magnifies rounding errors
+        self.encoder.exact, self.encoder.min_padded_length = True, 32
         trained = None if adapter.kind == "frozen" else opening.weights.path
         self.id = f"{base.id}/{opening.precision.dtype}/{adapter}/{trained}/{self.layers}/{pooling}"
 
@@ -111,7 +112,7 @@ def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, Excerpt]:
 
 
 def adapt(model: Any, adapter: Adapter, weights: WeightsFile) -> Any:
-    """The base model ready for training (draws from torch's generator), or with what was trained put in."""
+    """The base model ready for training, or with what was trained put in."""
     torch = torch_module()
     if adapter.kind == "lora":
         _add_low_rank(model, adapter)
@@ -126,7 +127,8 @@ def adapt(model: Any, adapter: Adapter, weights: WeightsFile) -> Any:
         return model
     for name, parameter in parameters.items():
         parameter.requires_grad_(True)
-        if adapter.kind == "lora" and name.endswith(".down"):  # the other half is 0: the start is the base model
+        # the other half is 0: training starts from the base model itself
+        if adapter.kind == "lora" and name.endswith(".down"):
             torch.nn.init.kaiming_uniform_(parameter, a=math.sqrt(5))
     return model
 

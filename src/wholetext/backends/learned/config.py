@@ -58,7 +58,7 @@ class Config:
     """A learned metric: its form, base model, what was trained, and what its numbers mean."""
 
     form: str
-    base: str  # short name, hub name or folder of the base model; "": the folder holds the whole model
+    base: str  # name or folder of the base model; "": this folder holds the whole model
     content: str  # commit or content hash of the base model
     reads: tuple[Side, ...] = ("hyp", "ref")
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the form
@@ -66,7 +66,7 @@ class Config:
     head: HeadShape | None = HeadShape()  # None: the base model says the number itself
     output: Scale = Scale()
     targets: tuple[str, ...] = ()  # languages of the outputs it was trained on; none: not known
-    joiner: Literal["auto", "space", "none"] = "auto"  # how sentences were joined to paragraphs in training
+    joiner: Literal["auto", "space", "none"] = "auto"  # between sentences in training
     format: int = FORMAT
 
 

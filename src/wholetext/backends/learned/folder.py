@@ -29,7 +29,7 @@ AGAIN = "the file is damaged, or belongs to another wholetext.json: train or cop
 
 
 class WeightsFile:
-    """The trained tensors of a folder, read when first asked for; ``None``: nothing was trained yet."""
+    """The trained tensors of a folder, read when first asked for; ``None``: no training yet."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path

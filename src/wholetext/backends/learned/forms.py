@@ -1,4 +1,4 @@
-"""Learned metrics ready to score: configuration, form and head of a folder, shared within the process.
+"""Learned metrics ready to score: configuration, form and head of a folder.
 
 A form turns requests of one hypothesis and at most one reference into an (n, width) array of features,
 by ``run.map`` over its own backends. The head, a small network, does the rest. Forms whose base model

@@ -18,7 +18,7 @@ from wholetext.types import Fit, FloatArray, Request, Runtime
 
 @dataclass(frozen=True)
 class Sequenced:
-    """One sequence: the positions of each text's scored tokens, and which text each id belongs to."""
+    """One sequence, and the positions of each text's scored tokens."""
 
     ids: Ids
     types: Ids  # 0 for the hypothesis with its markers, 1 for the rest

@@ -82,7 +82,7 @@ class Vectors(Texts):
 
 
 class Separate(TextForm):
-    """h, r, h·r, |h − r| (and s, h·s, |h − s|) of the pooled vectors of hypothesis, reference and source."""
+    """h, r, h·r, |h − r| (and s, h·s, |h − s|) of pooled vectors."""
 
     Settings = Pooling
 
@@ -115,9 +115,6 @@ def _compared(sides: Sequence[Any]) -> list[Any]:
     """The hypothesis's vectors, then of each other text: its own, the product, the distance."""
     hyp = sides[0]
     return [hyp, *(part for other in sides[1:] for part in (other, hyp * other, abs(hyp - other)))]
-
-
-# ---------------------------------------------------------------- aligned
 
 
 @dataclass(frozen=True)

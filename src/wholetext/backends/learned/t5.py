@@ -1,4 +1,4 @@
-"""Form ``t5``: an encoder-decoder model that predicts the score directly, as MetricX does (Juraska et al. 2023, §3).
+"""Form ``t5``: an encoder-decoder that predicts the score, as MetricX does (Juraska et al. 2023, §3).
 
 The trained folder is an ordinary transformers folder, so ``metricx@FOLDER`` reads it too.
 """

@@ -130,9 +130,6 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-# ---------------------------------------------------------------- contrast.json
-
-
 def write(folder: Path, content: dict[str, Any]) -> Path:
     """Write ``contrast.json`` into a folder."""
     with changing(folder, CONTRAST) as staged:

@@ -33,7 +33,7 @@ class Decisions:
 
     metric: str
     set: ContrastSet
-    scores: tuple[FloatArray, ...]  # per item: the correct candidate first; higher is better for all metrics
+    scores: tuple[FloatArray, ...]  # per item, the correct candidate first; higher is better
     warnings: tuple[str, ...] = ()
 
     @cached_property

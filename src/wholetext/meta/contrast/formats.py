@@ -60,9 +60,6 @@ def _matches(name: str, data: Any) -> bool:
     return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and set(keys) <= set(data[0])
 
 
-# ---------------------------------------------------------------- JSONL
-
-
 def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
     """One item per line; lines with a ``choice`` are preferences between two texts."""
     items: list[Item] = []
@@ -107,9 +104,6 @@ def _preference(fields: Fields, name: str) -> Item:
     candidates = tuple(Candidate(fields.text(key)) for key in order)
     return Item(id=name, src=fields.text("source"), src_context=(), candidates=candidates,
                 type=fields.text(f"{order[0]}_tag", ""))
-
-
-# ---------------------------------------------------------------- other sets
 
 
 def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
@@ -164,8 +158,6 @@ _JSON: dict[str, tuple[Callable[[Mapping[str, Fields], Path, ContrastOptions], C
 }
 READERS = ("jsonl", *_JSON)
 
-
-# ---------------------------------------------------------------- where an item begins
 
 _PLACE = re.compile(r", (?:item (?P<item>\d+)|block (?P<block>\d+))")
 _BETWEEN = re.compile(r"\s*[\[{,:]\s*")  # what precedes a value in a list or an object

@@ -1,4 +1,4 @@
-"""Sets made from OpenSubtitles, whose context is taken from line-aligned documents: ContraPro and ctxpro.
+"""ContraPro and ctxpro: sets whose context is taken from line-aligned documents.
 
 ContraPro (Müller et al. 2018; En-Fr: Lopes et al. 2020) has wrong translations. ctxpro (Wicks and Post
 2023) has none; they are made here: in the reference, the expected form is replaced by each other form
@@ -31,7 +31,7 @@ Lines = tuple[tuple[str, ...], tuple[str, ...]]  # source and target, line by li
 
 
 class Before(NamedTuple):
-    """Source and target sentences before an item, and whether the document's line is the item's source."""
+    """Sentences before an item, and whether the document's line is the item's source."""
 
     source: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
@@ -90,9 +90,6 @@ def _tsv(path: Path) -> dict[str, Lines]:
     return {doc: (tuple(source), tuple(target)) for doc, (source, target) in found.items()}
 
 
-# ---------------------------------------------------------------- ContraPro
-
-
 def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
     """Items with up to ``wanted.context`` sentences before them, where the documents are given."""
     ending = next(iter(rows.values())).text("document id", "").rpartition(".")[2]
@@ -130,9 +127,6 @@ def _first_line(rows: Sequence[Fields], documents: Documents) -> int:
         return sum((documents.before(fields, first, 0) or Before()).same for fields in rows)
 
     return max((1, 0), key=hits)
-
-
-# ---------------------------------------------------------------- ctxpro
 
 
 def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:

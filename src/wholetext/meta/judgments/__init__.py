@@ -1,1 +1,1 @@
-"""Human judgments: MQM, direct assessment, ESA, rankings, aspects; who gave which score to what."""
+"""Human judgments: MQM, direct assessment, ESA; who gave which score to what."""

@@ -58,9 +58,6 @@ def read_weights(text: str) -> SeverityWeights:
     return SeverityWeights(rules)
 
 
-# ---------------------------------------------------------------- TSV, one row per error
-
-
 @dataclass(frozen=True, slots=True)
 class MqmError:
     """One marked error, or the mark "No-error": where, who, what kind."""
@@ -100,9 +97,6 @@ def mqm_ratings(errors: Iterable[MqmError], weights: SeverityWeights | None = No
     return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
 
 
-# ---------------------------------------------------------------- JSON, one line per system and segment
-
-
 @dataclass(frozen=True, slots=True)
 class SpanRating:
     """What one rater said of one segment."""
@@ -110,7 +104,7 @@ class SpanRating:
     system: str
     segment: Segment
     rater: str
-    penalty: float  # the sum of the errors' scores where the file gives them, else of their weights
+    penalty: float  # the sum of the errors' scores or, without these, weights
     overall: float | None = None  # the rater's own score (ESA, 0-100)
 
 

@@ -137,7 +137,7 @@ def table_lines(path: FilePath) -> Iterator[tuple[str, list[str]]]:
 
 
 def read_rater_table(path: FilePath, segments: Sequence[Segment], scores: Sequence[str] = SCORES) -> RaterTable:
-    """Every rating of a table; several by one rater of one segment are kept. Errors name file and line."""
+    """Every rating of a table; several by one rater of one segment are kept."""
     found = RaterTable()
     lines = table_lines(path)
     name, header = next(lines)

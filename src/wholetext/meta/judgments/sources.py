@@ -1,4 +1,4 @@
-"""Where an EvalSet keeps ratings by rater, and how each kind is read: what paragraphs start from."""
+"""Where an EvalSet keeps ratings by rater, and how each kind is read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Total = Literal["sum", "mean"]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Ratings, how the sentences of a paragraph add up under their scheme, and where they were found."""
+    """Ratings, how the sentences of a paragraph add up, and where they were found."""
 
     ratings: Ratings
     total: Total
