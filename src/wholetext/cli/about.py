@@ -194,8 +194,7 @@ def info(format: options.TableOrJson = "table", json_: options.Json = False) -> 
     found = scores.info()
     warn(scores.notes)
     if json_ or format == "json":
-        print(json.dumps({"path": str(found.path), "bytes": found.bytes, "counts": dict(found.counts),
-                          "unused": found.unused}))  # fmt: skip
+        print(json.dumps(dataclasses.asdict(found), default=str))
         return
     print(f"{found.path}  {found.bytes / 1e6:.1f} MB")
     for kind, number in found.counts.items():

@@ -13,7 +13,7 @@ from wholetext.cli.terminal import warn
 from wholetext.errors import InputError
 
 if TYPE_CHECKING:
-    from wholetext.meta.contrast.accuracy import ContrastAccuracy, ContrastResults
+    from wholetext.meta.contrast.accuracy import ContrastResults
 
 
 def contrast(
@@ -83,7 +83,10 @@ def _accuracies(found: ContrastResults) -> None:
         for row in zip(*columns):
             label = f"{kind} {row[0].group}".strip()
             chance = f"{100 * row[0].chance:.1f}"
-            table.add_row(Text(label), str(row[0].total), chance, *(Text(_cell(cell)) for cell in row))
+            cells = [f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+                     + (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
+                     for one in row]
+            table.add_row(Text(label), str(row[0].total), chance, *map(Text, cells))
     console.print(table)
     console.print(Text("\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors. "
                        "Chance is what random scores without ties reach.",
@@ -91,11 +94,6 @@ def _accuracies(found: ContrastResults) -> None:
     for test in found.tests:
         console.print(Text(f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "
                            f"{test.only_second}, p = {test.p:.4g}"))
-
-
-def _cell(one: ContrastAccuracy) -> str:
-    marks = (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
-    return f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]{marks}"
 
 
 def features(

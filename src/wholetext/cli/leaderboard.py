@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, number, printable, warn
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from wholetext.significance.compare import Comparison, SystemResult
     from wholetext.types import Scores
 
-Format = Literal["table", "json", "tsv", "latex"]
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
-def render(results: Results, compared: Mapping[str, Comparison], format: Format, signatures: bool = False) -> None:
+def render(results: Results, compared: Mapping[str, Comparison], format: str, signatures: bool = False) -> None:
     """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr."""
     comparisons = [compared[spec] for spec in results.scores]
     tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)

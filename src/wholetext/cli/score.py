@@ -1,16 +1,23 @@
-"""`wholetext score`, `plan` and `demo`: score systems; show what would be scored; score the bundled documents."""
+"""Verbs that take texts: `wholetext score`, `plan`, `sweep`, `align` and `demo`."""
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from wholetext.cli import options
-from wholetext.cli.terminal import print_json, printable, progress_bar, warn
-from wholetext.errors import count
+from wholetext.cli import options, terminal
+from wholetext.cli.terminal import number, printable, progress_bar, warn
+from wholetext.errors import InputError, count
+
+if TYPE_CHECKING:
+    from wholetext.scoring.sweep import Sweep
 
 
 def score(
@@ -69,7 +76,7 @@ def plan(
     warn(loaded.warnings)
     plans = [make(loaded.corpus, loaded.outputs, text, show=show) for text in metric]
     if json_ or format == "json":
-        print_json([one.as_json() for one in plans])
+        terminal.print_json([one.as_json() for one in plans])
         return
     for one in plans:
         print(one.spec)
@@ -84,6 +91,177 @@ def plan(
             print(f"  {where}  (« » marks what is scored)")
             for side, text in row.sides:
                 print(f"    {side:<6} {printable(text)}")
+
+
+def sweep(
+    *,
+    files: options.Files,
+    metric: Annotated[str, typer.Option("-m", "--metric", help="Metric; the sweep replaces its view.")] = "chrf",
+    context: Annotated[
+        int | None, typer.Option("--context", min=0, help="Maximum context size in segments; sizes 0 … N are scored.")
+    ] = None,
+    hyp: Annotated[
+        list[str] | None, typer.Option("--hyp", help="Context of the output: ref, own (default: both).")
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option("--source", help="Origin of the context: same, or the controls shuffled, other (default: all)."),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option("--window", min=1, help="Maximum window size in segments; sizes 1 … N are scored.")
+    ] = None,
+    step: Annotated[
+        list[int] | None, typer.Option("--step", min=1, help="Stride of the windows (default: all; repeatable).")
+    ] = None,
+    partial: Annotated[
+        Literal["drop", "include", "weighted"], typer.Option("--partial", help="How to treat incomplete windows.")
+    ] = "drop",
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, max=2**63 - 1, help="Random seed of the shuffled and other-document controls."),
+    ] = 0,
+    chosen: options.Chosen,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Output run folder; the grid is written to grid.json.")
+    ] = None,
+    overwrite: options.Overwrite = False,
+    format: options.TableJsonTsv = "table",
+    json_: options.Json = False,
+    execution: options.Execution,
+    quiet: options.Quiet = False,
+) -> None:
+    """Score systems over a grid of context sizes (--context) or window sizes (--window)."""
+    from wholetext.scoring.results import refuse_unwritable
+    from wholetext.scoring.sweep import HYP, SOURCE, Axes, write_sweep
+    from wholetext.scoring.sweep import sweep as run
+
+    loaded = options.load(files, chosen)
+    axes = Axes(context=context, hyp=tuple(hyp or HYP), source=tuple(source or SOURCE), window=window,
+                step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
+    if out is not None:
+        refuse_unwritable(out, overwrite=overwrite)  # fail before scoring
+    with progress_bar(quiet) as progress:
+        found = run(loaded.corpus, loaded.outputs, metric, axes, execution.options(progress=progress))
+    notes = (*loaded.warnings, *found.results.warnings)
+    found = replace(found, results=replace(found.results, warnings=notes))
+    if out is not None:
+        write_sweep(found, out)
+    _show_grid(found, "json" if json_ else format)
+
+
+def _show_grid(found: Sweep, format: Literal["table", "json", "tsv"]) -> None:
+    """Print the grid, one line per cell."""
+    from wholetext.notes import BLIND, CONTEXT_CUT, CUT, DROPPED
+
+    notes = list(found.results.warnings)
+    if format == "json":
+        terminal.print_json({**found.as_json(), "notes": notes})
+        return
+    shown = (DROPPED, CUT, CONTEXT_CUT, BLIND)  # what the grid itself shows, cell by cell
+    notes = [note for note in notes if not any(known in note for known in shown)]
+    systems = list(found.results.systems)
+    head = [*found.axes, *systems, "dropped", "context cut", "text cut"]
+    if format == "table":
+        _grid_table(found, head, notes)
+        return
+    warn(notes)
+    print(terminal.tsv_row(head))
+    for cell in found.cells:
+        scores = [repr(cell.scores[name].score) if cell.scores else "nan" for name in systems]
+        shares = [repr(share) for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
+        print(terminal.tsv_row([*cell.settings.values(), *scores, *shares]))
+
+
+def _grid_table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None:
+    from rich.text import Text
+
+    systems, corpus = found.results.systems, found.results.corpus
+    places = next((one.places for cell in found.cells for one in cell.scores.values()), 4)
+    console, table = terminal.console(max(80, 14 * len(head))), terminal.plain_table()
+    for name in head:
+        table.add_column(Text(printable(name)), justify="right", overflow="fold")
+    for cell in found.cells:
+        scores = [number(cell.scores[name].score if cell.scores else math.nan, places) for name in systems]
+        shares = ["–" if math.isnan(share) else f"{100 * share:.1f} %"
+                  for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
+        table.add_row(*(Text(str(value)) for value in cell.settings.values()), *scores, *shares)
+    console.print(Text(f"{found.metric} {'↑' if found.higher_is_better else '↓'}", style="bold"))
+    console.print(table)
+    segments = count(sum(map(len, corpus.docs)), "segment")
+    console.print(Text(
+        f"\n{count(len(corpus), 'document')}, {segments}, {'-'.join(corpus.langs)}. dropped: segments not scored; "
+        "context cut, text cut: rows that lost context or scored text to the model's limit.",
+        style="dim"))
+    terminal.notes(notes, console)
+
+
+def align(
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Output JSONL file (input for `wholetext score`).")],
+    files: options.Files,
+    langs: options.Langs = None,
+    test_set: options.TestSet = None,
+    reader: options.Reader = None,
+    system: options.Systems = None,
+    to: Annotated[
+        str, typer.Option("--to", help="Align to: auto (a reference if available), source, or a reference by NAME.")
+    ] = "auto",
+    split: Annotated[
+        Literal["rules", "pysbd", "blingfire", "none"],
+        typer.Option("--split", help="Sentence splitter for the outputs."),
+    ] = "rules",
+    every: Annotated[
+        bool, typer.Option("--all", help="Also realign documents whose number of segments already matches.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing output file.")] = False,
+    format: options.TableOrJson = "table",
+    json_: options.Json = False,
+) -> None:
+    """Align outputs with other sentence boundaries to the source segments; report omissions and additions."""
+    from wholetext.alignment.realign import AlignOptions
+    from wholetext.alignment.realign import align as run
+    from wholetext.io.formats import jsonl
+
+    _refuse_existing(out, files, overwrite)
+    loaded = options.load(files, options.Chosen(langs, test_set, reader, system))
+    done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every))
+    jsonl.write(out, replace(loaded, outputs=done.outputs))
+    warn([*loaded.warnings, *done.notes])
+    if json_ or format == "json":
+        by_words = {system: {one.doc: one.note for one in some if one.note} for system, some in done.documents.items()}
+        terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words})
+        return
+    _beads(done.summary())
+    print(f"\nwritten: {out}   next: wholetext score {out} -m …")
+
+
+def _refuse_existing(out: Path, files: options.Files, overwrite: bool) -> None:
+    """Raise if the output file exists and may not be replaced; an input file never may."""
+    if not out.is_file():
+        return
+    given = [files.input, files.sources, files.docs, *(files.translations or ()), *(files.references or ())]
+    paths = [path for one in given if one for path in (Path(one), Path(one.partition("=")[2] or one))]
+    if any(os.path.exists(path) and path.samefile(out) for path in paths):  # noqa: PTH110 - names may be too long
+        raise InputError("this is one of the input files", where=str(out), next="choose another --out")
+    if not overwrite:
+        raise InputError("this file exists already", where=str(out),
+                         next="choose another --out, or replace it with --overwrite")
+
+
+def _beads(rows: Sequence[dict[str, Any]]) -> None:
+    from rich.text import Text
+
+    from wholetext.alignment.realign import KINDS
+
+    table = terminal.plain_table()
+    for name in ("system", "documents", *KINDS, "omitted", "added"):
+        table.add_column(name, justify="left" if name == "system" else "right")
+    for row in rows:
+        cells = [f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()]
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    terminal.console().print(table)
+    print("documents that were lined up; beads of segments–sentences (1–0 left out, 0–1 added); "
+          "mean share of characters left out and added")
 
 
 def demo(
