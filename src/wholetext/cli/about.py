@@ -8,7 +8,7 @@ import json
 import sys
 import typing
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,8 @@ from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.spec import Value
+
+APP: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "rich_markup_mode": None}
 
 
 def list_(
@@ -91,8 +93,7 @@ def _hint(hint: object) -> str:
 
 # ---------------------------------------------------------------- models
 
-models = typer.Typer(help="List, download and verify models.", no_args_is_help=True, add_completion=False,
-                     rich_markup_mode=None)
+models = typer.Typer(help="List, download and verify models.", **APP)
 Name = Annotated[
     str, typer.Argument(help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …).")
 ]
@@ -181,8 +182,7 @@ def verify(
 
 # ---------------------------------------------------------------- cache
 
-cache = typer.Typer(help="Show or clear the cache of scores.", no_args_is_help=True, add_completion=False,
-                    rich_markup_mode=None)
+cache = typer.Typer(help="Show or clear the cache of scores.", **APP)
 
 
 @cache.command()
@@ -192,6 +192,7 @@ def info(format: options.TableOrJson = "table", json_: options.Json = False) -> 
 
     scores = Cache()
     found = scores.info()
+    scores.close()  # the size of the file settles
     warn(scores.notes)
     if json_ or format == "json":
         print(json.dumps(dataclasses.asdict(found), default=str))
