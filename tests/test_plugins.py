@@ -13,7 +13,7 @@ from wholetext import Corpus, Document, Options, Output, evaluate, open_run, plu
 from wholetext.cli.main import main
 from wholetext.errors import PluginError, SpecError
 from wholetext.registry import catalogue, scorer
-from wholetext.reporting.spans import Texts, marks_of
+from wholetext.reporting.texts import Texts, marks_of
 from wholetext.scoring.explain import explain
 from wholetext.testing import sample
 from wholetext.views import Whole

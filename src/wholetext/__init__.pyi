@@ -43,7 +43,7 @@ from wholetext.meta.store import read_meta as read_meta
 from wholetext.meta.store import write_meta as write_meta
 from wholetext.meta.tasks import MetricTests as MetricTests
 from wholetext.reporting.page import PageOptions as PageOptions
-from wholetext.reporting.report import report as report
+from wholetext.reporting.page import report as report
 from wholetext.scoring.evaluate import Options as Options
 from wholetext.scoring.evaluate import evaluate as evaluate
 from wholetext.scoring.evaluate import list_metrics as list_metrics

@@ -11,8 +11,7 @@ from report_material import big_run, full_run
 
 from wholetext.errors import SpecError
 from wholetext.reporting import analyse, read_study, write_figures
-from wholetext.reporting.figures import figures
-from wholetext.reporting.run_figures import leaderboard, pair_of
+from wholetext.reporting.figures import figures, leaderboard, pair_of
 
 pytest.importorskip("vl_convert", reason="the report extra is not installed")
 

@@ -18,7 +18,7 @@ from report_material import UNITS, big_run, full_run, texts
 from wholetext.errors import RunError, WholetextError
 from wholetext.reporting import PageOptions, Significance, analyse, write_report
 from wholetext.reporting.page import SCRIPTS, STYLES, render
-from wholetext.reporting.rounding import fixed, short, shorts
+from wholetext.reporting.panels import fixed, shorts
 from wholetext.reporting.texts import choose
 from wholetext.scoring.evaluate import Options, evaluate, open_run
 from wholetext.scoring.results import write_run
@@ -67,7 +67,7 @@ def test_significance_of_every_pair_is_what_compare_says(run: Any, page: str) ->
                     assert format(low, places) == format(standing.delta_interval.low, places)
                     assert format(high, places) == format(standing.delta_interval.high, places)
                     wanted = standing.power.needed if standing.power else None
-                    assert metric["needed"][base][i] == short(wanted)
+                    assert metric["needed"][base][i] == shorts(wanted)
         best = compare(run.scores[spec])
         assert head["systems"][metric["best"]] == best.baseline
         for i, system in enumerate(head["systems"]):
@@ -194,8 +194,8 @@ def test_unknown_baseline_and_unwritable_place(run: Any, tmp_path: Path) -> None
 
 
 def test_numbers_are_short_and_undefined_ones_null() -> None:
-    assert short(float("nan")) is None and short(float("inf")) is None and short(None) is None
-    assert short(0.12345678) == 0.123457 and short(2.0) == 2 and isinstance(short(2.0), int)
+    assert shorts(float("nan")) is None and shorts(float("inf")) is None and shorts(None) is None
+    assert shorts(0.12345678) == 0.123457 and shorts(2.0) == 2 and isinstance(shorts(2.0), int)
     assert shorts(np.array([[1.5, np.nan]])) == [[1.5, None]]
     assert fixed([[0.03125, float("nan")], [2.675, -1.0]], 4) == [[0.0312, None], [2.675, -1.0]]  # as Python prints it
 

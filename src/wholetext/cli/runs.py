@@ -227,8 +227,8 @@ def report(
 ) -> None:
     """Write an HTML report of a run: leaderboard, documents, texts side by side, comparisons. Loads no model."""
     from wholetext.reporting import PageOptions, Significance
-    from wholetext.reporting.report import default_page, read_sources
-    from wholetext.reporting.report import report as write
+    from wholetext.reporting.page import default_page, read_sources
+    from wholetext.reporting.page import report as write
 
     run, studies = read_sources(runs)
     asked = Significance(alpha=alpha, seed=seed, baseline=baseline)

@@ -279,7 +279,7 @@ def demo(
     from wholetext.demo import default_metrics, load
     from wholetext.errors import MissingExtra, RunError
     from wholetext.io import Loaded
-    from wholetext.reporting.report import report
+    from wholetext.reporting.page import report
     from wholetext.scoring.evaluate import Options, open_run
     from wholetext.scoring.run import make_run
     from wholetext.significance.stored import compare_run

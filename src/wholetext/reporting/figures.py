@@ -1,24 +1,31 @@
-"""The report's figures for print: PDF, SVG and PNG through altair and vl-convert, without a browser."""
+"""The report's figures for print: PDF, SVG and PNG through altair and vl-convert, without a browser.
+
+Their data is what the page draws: the standings and breakdowns of a run's analysis, and the panels of studies.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from wholetext.errors import SpecError, WriteError, did_you_mean
+from wholetext.errors import MissingExtra, SpecError, WriteError, did_you_mean
 from wholetext.files.output_folder import changing, shared_kind
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis
-from wholetext.reporting.drawing import SOFT, altair_module
-from wholetext.reporting.panels import Study
-from wholetext.reporting.run_figures import categories, differences, distribution, documents, leaderboard, scatter
-from wholetext.reporting.study_figures import panel_chart
+from wholetext.reporting.panels import Bars, Curves, Grid, Study
 
 Format = Literal["pdf", "svg", "png"]
 PPI = 200
 FIGURES = shared_kind("folder of figures", WriteError)
+COLUMNS = 4  # metrics side by side
+LABELS = 40  # documents whose names are written below a heat-map
+# quiet colours that colour-blind readers can tell apart
+BLUE, ORANGE, INK, SOFT, FAINT = "#0b5cad", "#a8480a", "#1a1e23", "#56606b", "#e1e5e9"
+SERIES = ("#0072b2", "#a64c00", "#00795a", "#a3457a", "#6a5a00", "#3c5fb8", "#5a5f66", INK)
+RAMP, PALE = ("#f0f5fa", "#0a427a"), "#f7f7f5"
 
 
 def write_figures(analysis: RunAnalysis | None, studies: Sequence[Study], folder: Path,
@@ -44,20 +51,13 @@ def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[
     altair_module()
     if analysis is not None:
         yield from _run_figures(analysis)
-    for study, kind in zip(studies, _kinds(studies)):
-        for number, panel in enumerate(study.panels, 1):
-            chart = panel_chart(panel)
-            if chart is not None:
-                yield f"{kind}-{number}-{_slug(panel.title)}", chart
-
-
-def _kinds(studies: Sequence[Study]) -> list[str]:
-    """What files of each study begin with: its kind, from the second of a kind on with a number."""
-    found: list[str] = []
     for at, study in enumerate(studies):
         earlier = sum(one.kind == study.kind for one in studies[:at])
-        found.append(f"{study.kind}{earlier + 1}" if earlier else study.kind)
-    return found
+        kind = f"{study.kind}{earlier + 1}" if earlier else study.kind
+        for number, panel in enumerate(study.panels, 1):
+            for drawn, draw in PANELS.items():  # tables have no chart
+                if isinstance(panel, drawn):
+                    yield f"{kind}-{number}-{_slug(panel.title)}", draw(panel)
 
 
 def _run_figures(analysis: RunAnalysis) -> Iterator[tuple[str, Any]]:
@@ -73,9 +73,6 @@ def _run_figures(analysis: RunAnalysis) -> Iterator[tuple[str, Any]]:
             yield f"scatter-{name}", scatter(analysis, at)
             if len(analysis.breakdowns[at]["categories"]) > 2:
                 yield f"categories-{name}", categories(analysis, at)
-
-
-# ---------------------------------------------------------------- vl-convert
 
 
 def _spec(chart: Any) -> dict[str, Any]:
@@ -102,3 +99,217 @@ def _convert(spec: dict[str, Any], format: str) -> bytes:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^\w.+-]+", "-", text).strip("-").lower()[:60]
+
+
+def altair_module() -> Any:
+    try:
+        import altair
+        import vl_convert  # noqa: F401 — fails now rather than after drawing
+    except ImportError:
+        raise MissingExtra("altair or vl-convert", "report") from None
+    return altair
+
+
+def across(field: str, title: str) -> Any:
+    alt = altair_module()
+    return alt.X(f"{field}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
+
+
+def title_of(metric: Mapping[str, Any]) -> str:
+    """A metric on an axis; arrows are not in every font, so only the unusual direction is told, in words."""
+    return str(metric["spec"]) if metric["higher"] else f"{metric['spec']} (lower is better)"
+
+
+# ---------------------------------------------------------------- runs
+
+
+def pair_of(analysis: RunAnalysis) -> tuple[int, int]:
+    """The two systems that figures compare: the best, and the baseline or the next best."""
+    second = analysis.baseline if analysis.baseline not in (None, 0) else 1
+    return 0, int(second or 1)
+
+
+def leaderboard(analysis: RunAnalysis) -> Any:
+    """Scores with 95 % intervals, one column per metric; the best cluster is filled."""
+    alt = altair_module()
+    columns = []
+    for at, metric in enumerate(analysis.standings):
+        rows = [
+            {"system": name, "score": metric["score"][i], "low": metric["low"][i], "high": metric["high"][i],
+             "best": metric["rank"][i] == 1}
+            for i, name in enumerate(analysis.systems) if metric["score"][i] is not None
+        ]
+        names = alt.Axis(labels=at % COLUMNS == 0, labelLimit=220)
+        y = alt.Y("system:N", sort=list(analysis.systems), title=None, axis=names)
+        base = alt.Chart(alt.Data(values=rows)).encode(y=y)
+        rule = base.mark_rule(color=SOFT, strokeWidth=1.5).encode(x=across("low", title_of(metric)), x2="high:Q")
+        dots = base.mark_point(size=45, filled=True, opacity=1, stroke=BLUE, strokeWidth=1.5).encode(
+            x=across("score", title_of(metric)), fill=alt.condition("datum.best", alt.value(BLUE), alt.value("white")))
+        columns.append((rule + dots).properties(width=150, height=max(60, 22 * len(analysis.systems))))
+    return alt.concat(*columns, columns=COLUMNS, spacing=14)
+
+
+def documents(analysis: RunAnalysis, at: int) -> Any:
+    """Heat-map: systems by documents."""
+    alt = altair_module()
+    metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
+    names = [doc.id for doc in analysis.results.corpus.docs]
+    cells = [{"system": system, "document": str(d), "score": table[i][d]}
+             for i, system in enumerate(analysis.systems) for d in range(len(names)) if table[i][d] is not None]
+    few = len(names) <= LABELS
+    label = "[" + ",".join(json.dumps(name) for name in names) + "][toNumber(datum.label)]" if few else "''"
+    axis = alt.Axis(labelExpr=label, labelAngle=-45, labelLimit=120, ticks=few, domain=False)
+    return alt.Chart(alt.Data(values=cells)).mark_rect().encode(
+        x=alt.X("document:N", sort=[str(d) for d in range(len(names))], title=None if few else "documents", axis=axis),
+        y=alt.Y("system:N", sort=list(analysis.systems), title=None, axis=alt.Axis(domain=False, ticks=False)),
+        color=alt.Color("score:Q", title=title_of(metric), scale=alt.Scale(range=list(RAMP))),
+    ).properties(width=max(160, min(900, 42 * len(names))), height=max(60, 22 * len(analysis.systems)))
+
+
+def distribution(analysis: RunAnalysis, at: int) -> Any:
+    """Document scores of each system: a box with every document as a dot."""
+    alt = altair_module()
+    metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
+    dots = [{"system": system, "score": value, "place": (d * 7) % 11}
+            for i, system in enumerate(analysis.systems) for d, value in enumerate(table[i]) if value is not None]
+    base = alt.Chart(alt.Data(values=dots)).encode(
+        y=alt.Y("system:N", sort=list(analysis.systems), title=None), x=across("score", title_of(metric)))
+    box = base.mark_boxplot(extent="min-max", color="#d5dbe1", size=14, median={"color": INK}, ticks=False)
+    points = base.mark_circle(size=14, color=BLUE, opacity=0.6).encode(
+        yOffset=alt.YOffset("place:Q", scale=alt.Scale(domain=[-2, 12])))
+    return (box + points).properties(width=420, height=max(80, 30 * len(analysis.systems)))
+
+
+def scatter(analysis: RunAnalysis, at: int) -> Any:
+    """Two systems document by document; the diagonal is where they are even."""
+    alt = altair_module()
+    a, b = pair_of(analysis)
+    metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
+    dots = [{"a": x, "b": y, "side": "above" if y > x else "below"}
+            for x, y in zip(table[a], table[b]) if x is not None and y is not None]
+    values = [value for dot in dots for value in (dot["a"], dot["b"])] or [0, 1]
+    room = (max(values) - min(values)) * 0.05 or 0.5
+    ends = [min(values) - room, max(values) + room]
+    scale = alt.Scale(domain=ends, nice=False)
+    even = alt.Chart(alt.Data(values=[{"v": end} for end in ends])).mark_line(color=SOFT, strokeDash=[3, 4]).encode(
+        x=alt.X("v:Q", scale=scale), y=alt.Y("v:Q", scale=scale))
+    points = alt.Chart(alt.Data(values=dots)).mark_circle(size=40, opacity=0.7).encode(
+        x=alt.X("a:Q", scale=scale, title=f"{analysis.systems[a]}, {title_of(metric)}"),
+        y=alt.Y("b:Q", scale=scale, title=f"{analysis.systems[b]}, {title_of(metric)}"),
+        color=alt.Color("side:N", legend=None, scale=alt.Scale(domain=["above", "below"], range=[BLUE, ORANGE])))
+    return (even + points).properties(width=300, height=300)
+
+
+def differences(analysis: RunAnalysis) -> Any:
+    """Two systems under every metric: the difference with its interval, each on a scale of its own."""
+    alt = altair_module()
+    a, b = pair_of(analysis)
+    rows = []
+    for metric in analysis.standings:
+        low, high = metric["deltas"][b][a]
+        if metric["score"][a] is None or metric["score"][b] is None or low is None:
+            continue
+        sign = 1 if metric["higher"] else -1
+        delta, ends = sign * metric["delta"][b][a], sorted((sign * low, sign * high))
+        reach = max(map(abs, (delta, *ends))) or 1.0
+        clear = (metric["holmBase"][b][a] or 1) <= analysis.testing.alpha
+        rows.append({"metric": f"{title_of(metric)}  {sign * delta:+.{metric['digits']}f}", "delta": delta / reach,
+                     "low": ends[0] / reach, "high": ends[1] / reach,
+                     "verdict": "open" if not clear else "first" if delta > 0 else "second"})
+    title = f"{analysis.systems[b]} better  |  {analysis.systems[a]} better"
+    axis = alt.Axis(labels=False, ticks=False, grid=False, titleColor=SOFT)
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("metric:N", sort=None, title=None, axis=alt.Axis(labelLimit=320)),
+        color=alt.Color("verdict:N", legend=None,
+                        scale=alt.Scale(domain=["first", "second", "open"], range=[BLUE, ORANGE, SOFT])))
+    x = alt.X("low:Q", title=title, axis=axis, scale=alt.Scale(domain=[-1.05, 1.05]))
+    zero = alt.Chart(alt.Data(values=[{"v": 0}])).mark_rule(color=SOFT).encode(x="v:Q")
+    rule = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
+    return (zero + rule + base.mark_circle(size=60, opacity=1).encode(x="delta:Q")).properties(
+        width=300, height=max(60, 24 * len(rows)))
+
+
+def categories(analysis: RunAnalysis, at: int) -> Any:
+    """Two systems by category of one metric."""
+    alt = altair_module()
+    a, b = pair_of(analysis)
+    found = [one for one in analysis.breakdowns[at]["categories"] if "." not in one["name"]]
+    rows = [{"category": one["name"], "system": analysis.systems[i], "score": one["score"][i]}
+            for one in found for i in (a, b) if one["score"][i] is not None]
+    y = alt.Y("category:N", sort=None, title=None)
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(color=FAINT, strokeWidth=3).encode(
+        x=alt.X("score:Q"), y=y, detail="category:N")
+    dots = alt.Chart(alt.Data(values=rows)).mark_circle(size=70, opacity=1).encode(
+        x=across("score", title_of(analysis.standings[at])), y=y,
+        color=alt.Color("system:N", title=None, scale=alt.Scale(domain=[analysis.systems[a], analysis.systems[b]],
+                                                                range=[BLUE, ORANGE])))
+    return (lines + dots).properties(width=320, height=max(60, 22 * len(found)))
+
+
+# ---------------------------------------------------------------- studies
+
+
+def brief(name: str) -> str:
+    """A metric's name without the folder its model lies in."""
+    return re.sub(r"@[^@]*/(?=[^/]+$)", "@…/", name) if len(name) > 36 else name
+
+
+def _grid(panel: Grid) -> Any:
+    alt = altair_module()
+    values = [value for row in panel.values for value in row if value is not None]
+    cells = [{"row": row, "column": column, "value": panel.values[r][c]} for r, row in enumerate(panel.rows)
+             for c, column in enumerate(panel.columns) if panel.values[r][c] is not None]
+    reach, low, high = max(map(abs, values), default=1.0), min(values, default=0.0), max(values, default=1.0)
+    scale = (alt.Scale(domain=[-reach, 0, reach], range=[ORANGE, PALE, BLUE]) if panel.centred
+             else alt.Scale(range=list(RAMP)))
+    above = alt.Axis(orient="top", labelAngle=0 if max(map(len, panel.columns), default=0) <= 6 else -45)
+    base = alt.Chart(alt.Data(values=cells)).encode(
+        x=alt.X("column:N", sort=list(panel.columns), title=panel.axes[1] or None, axis=above),
+        y=alt.Y("row:N", sort=list(panel.rows), title=panel.axes[0] or None))
+    dark = f"abs(datum.value) > {0.6 * reach}" if panel.centred else f"datum.value > {low + 0.55 * (high - low)}"
+    text = base.mark_text(fontSize=10).encode(
+        text=alt.Text("value:Q", format=".1f" if reach >= 2 else ".3f"),
+        color=alt.condition(dark, alt.value("white"), alt.value(INK)))
+    boxes = base.mark_rect().encode(color=alt.Color("value:Q", legend=None, scale=scale))
+    return (boxes + text).properties(width=46 * len(panel.columns), height=28 * len(panel.rows), title=panel.title)
+
+
+def _curves(panel: Curves) -> Any:
+    alt = altair_module()
+    rows = [{"x": x, "y": line.y[i], "line": brief(line.name), "control": line.control,
+             "low": line.low[i] if line.low else None, "high": line.high[i] if line.high else None}
+            for line in panel.lines for i, x in enumerate(panel.x) if line.y[i] is not None]
+    names = [brief(line.name) for line in panel.lines]
+    hues = [i if line.hue is None else line.hue for i, line in enumerate(panel.lines)]
+    colors = [SERIES[hue % len(SERIES)] for hue in hues]
+    color = alt.Color("line:N", sort=names, title=None,
+                       scale=alt.Scale(domain=names, range=colors),
+                       legend=alt.Legend(labelLimit=260, orient="right"))
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("x:Q", title=panel.axes[0], axis=alt.Axis(values=list(panel.x), format="~g")), color=color)
+    y = alt.Y("y:Q", title=panel.axes[1], scale=alt.Scale(zero=False))
+    dash = alt.StrokeDash("control:N", legend=None, scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 4]]))
+    layers = base.mark_line(point=True).encode(y=y, strokeDash=dash)
+    if any(row["low"] is not None for row in rows):
+        layers = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q"), y2="high:Q") + layers
+    return layers.properties(width=420, height=260, title=panel.title)
+
+
+def _bars(panel: Bars) -> Any:
+    alt = altair_module()
+    rows = [{"group": bar.group, "name": brief(bar.name), "value": bar.value, "low": bar.low, "high": bar.high}
+            for bar in panel.bars if bar.value is not None]
+    base = alt.Chart().encode(y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=240)))
+    dots = base.mark_circle(size=55, color=BLUE, opacity=1).encode(x=across("value", panel.axis))
+    layers = [base.mark_rule(color=BLUE, strokeWidth=1.5).encode(x=across("low", panel.axis), x2="high:Q"), dots]
+    if panel.chance is not None:
+        layers.insert(0, alt.Chart().mark_rule(color=SOFT, strokeDash=[3, 4]).encode(x=alt.datum(panel.chance)))
+    names = len({bar.name for bar in panel.bars})
+    layered = alt.layer(*layers, data=alt.Data(values=rows)).properties(width=360, height=max(30, 20 * names))
+    groups = list(dict.fromkeys(bar.group for bar in panel.bars))
+    if groups == [""]:
+        return layered.properties(title=panel.title)
+    header = alt.Header(labelAngle=0, labelAlign="left", labelLimit=240, title=None)
+    return layered.facet(row=alt.Row("group:N", sort=groups, header=header), spacing=8).properties(title=panel.title)
+
+PANELS: Mapping[type, Callable[[Any], Any]] = {Grid: _grid, Curves: _curves, Bars: _bars}

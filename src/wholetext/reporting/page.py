@@ -1,4 +1,7 @@
-"""The page: data in compressed blocks, our scripts and styles inline, and a policy that lets nothing else in."""
+"""The report: runs and studies read, worked out and written; `wholetext report` is this.
+
+The page has its data in compressed blocks, our scripts and styles inline, and a policy that lets nothing else in.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,24 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, WriteError
+from wholetext.errors import InputError, MissingExtra, RunError, WriteError
 from wholetext.files.parsing import printable
 from wholetext.files.storage import write_file
-from wholetext.reporting.analysis import RunAnalysis
+from wholetext.reporting.analysis import RunAnalysis, analyse
+from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
-from wholetext.reporting.texts import Faults, blocks, choose, gather
+from wholetext.reporting.studies import FILES, read_study
+from wholetext.reporting.texts import blocks, choose, gather
+from wholetext.scoring.evaluate import open_run
+from wholetext.scoring.results import Results, run_file
+from wholetext.significance.compare import Significance
 from wholetext.version import __version__
 
 SCRIPTS = ("dom.js", "data.js", "color.js", "charts.js", "grids.js", "leaderboard.js", "documents.js", "marks.js",
            "document.js", "segment.js", "compare.js", "studies.js", "main.js")
 GENERATOR = b'<meta name="generator" content="wholetext '
 STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css", "screens.css")
+Source = Results | Study | Path | str
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,57 @@ class PageOptions:
 
     title: str = ""
     segments: int = 5_000  # texts in the file, at most
+
+
+def report(
+    sources: Source | Sequence[Source], page: Path | str | None = None, *, figures: Path | str | None = None,
+    formats: Sequence[str] = ("pdf", "svg", "png"), baseline: str | None = None,
+    significance: Significance | None = None, options: PageOptions | None = None,
+) -> list[Path]:
+    """Write the HTML report of a run, and of results of meta, sweep or contrast; returns the files.
+
+    Sources are ``Results``, run folders, or folders and JSON files of the others. The page is ``report.html`` in the
+    first folder unless named. With ``figures`` the figures are written to that folder, and a page only where named.
+    """
+    given = [sources] if isinstance(sources, (Results, Study, Path, str)) else list(sources)
+    run, studies = read_sources(given)
+    analysis = None if run is None else analyse(run, baseline, significance)
+    files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
+    if figures is None or page is not None:
+        path = default_page(given) if page is None else Path(page)
+        write_report(analysis, studies, path, options)
+        files.append(path)
+    return files
+
+
+def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:
+    """The run among the sources, if there is one, and every study."""
+    runs: list[Results] = []
+    studies: list[Study] = []
+    for source in sources:
+        if isinstance(source, Results):
+            runs.append(source)
+        elif isinstance(source, Study):
+            studies.append(source)
+        elif not Path(source).is_dir():
+            studies.append(read_study(Path(source)))
+        else:
+            held = [file for name in FILES if (file := run_file(Path(source), name)).is_file()]
+            studies += [read_study(file) for file in held]
+            if run_file(Path(source), "run.json").is_file() or not held:
+                runs.append(runs[0] if runs else open_run(source))
+        if len(runs) > 1:
+            raise RunError("there is a run already, and a report is about one", where=str(source),
+                           next="write one report per run")
+    return runs[0] if runs else None, studies
+
+
+def default_page(sources: Sequence[Source]) -> Path:
+    """``report.html`` in the first folder, or beside the first file."""
+    first = next((Path(one) for one in sources if isinstance(one, (Path, str))), None)
+    if first is None:
+        raise InputError("the report has no file name", next='report(results, "report.html")')
+    return first / "report.html" if first.is_dir() else first.with_name(f"{first.stem}-report.html")
 
 
 def write_report(
@@ -62,24 +122,21 @@ def render(analysis: RunAnalysis | None, studies: Sequence[Study], choices: Page
     """The page as text."""
     try:
         import jinja2
+        from markupsafe import Markup
     except ImportError:
         raise MissingExtra("jinja2", "report") from None
     parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, choices)
     only = studies[0].title if len(studies) == 1 else "Studies"
     title = choices.title or (analysis.results.corpus.id if analysis else only)
     parts["head"] |= {"title": title, "version": __version__, "studies": [study.plain() for study in studies]}
-    script, style = (_joined(names) for names in (SCRIPTS, STYLES))
+    script, style = ("\n".join(_asset(name) for name in names) for names in (SCRIPTS, STYLES))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
-                                     finalize=_shown)
+                                     finalize=lambda value: printable(value) if type(value) is str else value)
     return environment.from_string(_asset("template.html")).render(
         head=parts["head"], blocks={name: packed(value) for name, value in parts.items()},
-        script=_markup(script), style=_markup(style), script_hash=_hash(script), style_hash=_hash(style),
+        script=Markup(script), style=Markup(style),  # files of this package, no data in them
+        script_hash=_hash(script), style_hash=_hash(style),
     )
-
-
-def _shown(value: Any) -> Any:
-    """Names in the page itself, with control characters and direction marks shown; markup of ours stays as it is."""
-    return printable(value) if type(value) is str else value
 
 
 def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
@@ -96,14 +153,11 @@ def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
         "systems": list(analysis.systems), "baseline": analysis.baseline, "alpha": analysis.testing.alpha,
         "metrics": list(analysis.standings), "notice": drawn.notice,
         "docs": [[doc.id, len(doc), place.get(i, -1)] for i, doc in enumerate(corpus.docs)],
-        "warnings": list(results.notes), "faults": [_counted(faults) for faults in material.faults],
+        "warnings": list(results.notes),
+        "faults": [Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0)
+                   for faults in material.faults],  # by system, over all documents
     }
     return parts
-
-
-def _counted(faults: Sequence[Faults]) -> dict[str, int]:
-    """Suspicious segments of one system by kind, over all documents, whether or not their texts are in the file."""
-    return dict(Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0))
 
 
 # ---------------------------------------------------------------- packing
@@ -115,10 +169,6 @@ def packed(value: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode("utf-8", "surrogatepass"), 9, mtime=0)).decode("ascii")
 
 
-def _joined(names: Sequence[str]) -> str:
-    return "\n".join(_asset(name) for name in names)
-
-
 def _asset(name: str) -> str:
     return (resources.files("wholetext.reporting") / "assets" / name).read_text("utf-8")
 
@@ -126,10 +176,3 @@ def _asset(name: str) -> str:
 def _hash(text: str) -> str:
     """The name of an inline script or style in a Content-Security-Policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-
-
-def _markup(text: str) -> Any:
-    """Our own script or style, which must reach the page as it is."""
-    from markupsafe import Markup
-
-    return Markup(text)  # files of this package, no data in them

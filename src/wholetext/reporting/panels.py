@@ -1,13 +1,39 @@
-"""What a study shows, whatever study it is: tables, grids, curves and bars; page and figures draw only these."""
+"""What page and figures draw: tables, grids, curves and bars, with numbers as the page's JSON holds them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from wholetext.reporting.rounding import shorts
+import numpy as np
 
 Number = float | None
+DIGITS = 6  # significant digits: more than anyone sees
+
+
+def shorts(values: Any, digits: int = DIGITS) -> Any:
+    """A number with few digits, or nested sequences of them as lists; None for NaN and infinities."""
+
+    def short(value: float) -> float | int:
+        rounded = float(f"{float(value):.{digits}g}")
+        return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+
+    return _nested(values, short)
+
+
+def fixed(values: Any, decimals: int) -> Any:
+    """The same with a number of decimals, rounded as Python prints them: a page that prints them rounds no more."""
+    return _nested(values, lambda value: float(f"{value:.{decimals}f}"))
+
+
+def _nested(values: Any, change: Callable[[float], float]) -> Any:
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if isinstance(values, Iterable):
+        return [_nested(value, change) for value in values]
+    return None if values is None or not math.isfinite(values) else change(values)
 
 
 @dataclass(frozen=True)
@@ -101,13 +127,12 @@ class Study:
 
     def plain(self) -> dict[str, Any]:
         """For the page's JSON."""
-        found: dict[str, Any] = _rounded(asdict(self))
-        return found
 
+        def rounded(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {key: rounded(item) for key, item in value.items()}
+            if isinstance(value, (list, tuple)):
+                return [rounded(item) for item in value]
+            return shorts(value) if isinstance(value, float) else value
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_rounded(item) for item in value]
-    return shorts(value) if isinstance(value, float) else value
+        return {key: rounded(item) for key, item in asdict(self).items()}

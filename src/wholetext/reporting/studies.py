@@ -22,7 +22,12 @@ def read_study(path: Path) -> Study:
     """A study from its JSON; what it is, the file says (``kind``) or its shape."""
     try:
         found = read_json(path.read_bytes(), constants=True)
-        kind = _kind(found)
+        if not isinstance(found, Mapping):
+            raise ValueError("not a JSON object")
+        kind = "sweep" if "cells" in found else "contrast" if "mcnemar" in found else ""
+        kind = found["kind"] if found.get("kind") in READERS else kind
+        if not kind:
+            raise ValueError(f"unknown kind {found.get('kind')!r}")
         return READERS[kind](found)
     except OSError as fault:
         raise RunError(f"it cannot be read ({fault.strerror})", where=str(path),
@@ -31,18 +36,6 @@ def read_study(path: Path) -> Study:
             InputError) as fault:
         raise RunError(f"it is no study that a report can show ({type(fault).__name__}: {fault})", where=str(path),
                        next="give what `wholetext meta --out`, `sweep --out` or `contrast -f json` wrote") from fault
-
-
-def _kind(found: Any) -> str:
-    if not isinstance(found, Mapping):
-        raise ValueError("not a JSON object")
-    if found.get("kind") in READERS:
-        return str(found["kind"])
-    if "cells" in found:
-        return "sweep"
-    if "mcnemar" in found:
-        return "contrast"
-    raise ValueError(f"unknown kind {found.get('kind')!r}")
 
 
 # ---------------------------------------------------------------- meta-evaluation
@@ -56,7 +49,8 @@ def meta(found: Mapping[str, Any]) -> Study:
     panels: list[Panel] = [_agreement(found), *_intervals(found["tasks"]), *_paragraphs(found.get("curves", []))]
     panels += [
         Grid(f"Correlation between metrics, {one['where']}, level {one['level']}", tuple(one["metrics"]),
-             tuple(one["metrics"]), _rows(one["pearson"]), centred=True, note="Pearson's r of metric scores.")
+             tuple(one["metrics"]), tuple(map(tuple, one["pearson"])), centred=True,
+             note="Pearson's r of metric scores.")
         for one in found.get("between_metrics", [])
     ]
     return Study("meta", "Meta-evaluation", tuple(panels), tuple(facts), tuple(found.get("notes", ())))
@@ -227,17 +221,12 @@ def contrast(found: Mapping[str, Any]) -> Study:
 
 
 def _accuracies(title: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) -> Bars:
-    def bar(group: str, metric: str, row: Mapping[str, Any]) -> Bar:
-        value, low, high = (_percent(row[key]) for key in ("accuracy", "low", "high"))
-        return Bar(group, metric, value, low, high, row["total"])
-
-    bars = tuple(bar(*row) for row in rows)
+    bars = tuple(
+        Bar(group, metric, _percent(row["accuracy"]), _percent(row["low"]), _percent(row["high"]), row["total"])
+        for group, metric, row in rows
+    )
     tied = sum(int(row.get("ties", 0)) for _, _, row in rows)
     return Bars(title, bars, "accuracy, %", note=f"Ties count as errors; there are {tied:,}." if tied else "")
-
-
-def _rows(table: Sequence[Sequence[Number]]) -> tuple[tuple[Number, ...], ...]:
-    return tuple(tuple(row) for row in table)
 
 
 READERS: Mapping[str, Callable[[Mapping[str, Any]], Study]] = {"meta": meta, "sweep": sweep, "contrast": contrast}

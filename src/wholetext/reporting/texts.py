@@ -1,18 +1,19 @@
-"""The documents as the page draws them: texts, row scores, marks, losses and flags, in blocks loaded on demand."""
+"""The documents as the page draws them: texts, row scores, losses and flags, in blocks loaded on demand, with marks:
+what metrics say about stretches of text (BlonDe's categories, error spans, cuts), by segment and in UTF-16 units.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from wholetext.reporting.rounding import shorts
-from wholetext.reporting.spans import Texts, marks_of
-from wholetext.scoring.results import Results
+from wholetext.reporting.panels import shorts
+from wholetext.scoring.results import Results, damaged_details
 from wholetext.types import FloatArray, Scores
-from wholetext.views import glue_of
+from wholetext.views import glue_of, stretches
 
 Faults = list[list[Any]]
 BLOCK = 100_000  # characters of text in one block: unpacked in a few milliseconds
@@ -55,9 +56,9 @@ def choose(results: Results, limit: int) -> Drawn:
 def _most_different(results: Results) -> list[int]:
     scores = next(iter(results.scores.values()))
     table = np.stack([each.at("doc") for each in scores.values()])  # (systems, documents)
-    gap = np.nan_to_num(np.nanmax(np.where(np.isnan(table), -np.inf, table), axis=0)
-                        - np.nanmin(np.where(np.isnan(table), np.inf, table), axis=0), nan=0.0, posinf=0.0, neginf=0.0)
-    return [int(doc) for doc in np.argsort(-gap, kind="stable")]
+    undefined = np.isnan(table)
+    gap = np.where(undefined, -np.inf, table).max(axis=0) - np.where(undefined, np.inf, table).min(axis=0)
+    return [int(doc) for doc in np.argsort(-np.where(np.isfinite(gap), gap, 0.0), kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,8 @@ class ReportTexts:
     systems: tuple[str, ...]
     references: tuple[str, ...]
     scores: tuple[tuple[tuple[Scores, FloatArray], ...], ...]  # [metric][system] with (rows,) scores
-    faults: tuple[tuple[Faults, ...], ...]  # [system][document]
+    # [system][document] of ``[segment, kind, note]``: what is suspicious; segment −1 is the document itself
+    faults: tuple[tuple[Faults, ...], ...]
 
     def outputs(self, doc: int) -> list[tuple[str, ...]]:
         by_name = {output.system: output for output in self.results.outputs}
@@ -76,22 +78,17 @@ class ReportTexts:
 
 
 def gather(results: Results, systems: Sequence[str]) -> ReportTexts:
-    return ReportTexts(
-        results, tuple(systems), results.corpus.references,
-        tuple(tuple((scores[name], scores[name].at("row")) for name in systems) for scores in results.scores.values()),
-        tuple(_faults(results, name) for name in systems),
-    )
-
-
-def _faults(results: Results, system: str) -> tuple[Faults, ...]:
-    """By document: ``[segment, kind, note]`` of what is suspicious in an output; segment −1 is the document itself."""
     place = {doc.id: i for i, doc in enumerate(results.corpus.docs)}
-    found: tuple[Faults, ...] = tuple([] for _ in place)
-    for flag in results.flags.get(system, ()):
-        if flag["doc"] in place:
-            segment = -1 if flag["segment"] is None else flag["segment"]
-            found[place[flag["doc"]]].append([segment, flag["kind"], flag["note"]])
-    return found
+    faults: list[tuple[Faults, ...]] = []
+    for system in systems:
+        faults.append(tuple([] for _ in place))
+        for flag in results.flags.get(system, ()):
+            if flag["doc"] in place:
+                segment = -1 if flag["segment"] is None else flag["segment"]
+                faults[-1][place[flag["doc"]]].append([segment, flag["kind"], flag["note"]])
+    scores = tuple(tuple((by_system[name], by_system[name].at("row")) for name in systems)
+                   for by_system in results.scores.values())  # fmt: skip
+    return ReportTexts(results, tuple(systems), results.corpus.references, scores, tuple(faults))
 
 
 def blocks(material: ReportTexts, drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
@@ -135,7 +132,7 @@ class _Document:
         for at, ordered in enumerate(self.material.scores):
             found["rows"].append(self._rows(ordered))
             found["lost"].append([self._lost(scores) for scores, _ in ordered])
-            found["why"].append([self._why(scores) for scores, _ in ordered])
+            found["why"].append([self._reasons(scores) for scores, _ in ordered])
             marks = [self._marks(scores, hyp) for (scores, _), hyp in zip(ordered, self.hyps)]
             same = earlier.setdefault(repr(marks), at) if any(marks) else at  # d-blonde marks what blonde marks
             found["marks"].append(same if same != at else marks if any(marks) else None)
@@ -162,7 +159,7 @@ class _Document:
         lost = scores.lost[scores.rows.of(self.index)]
         return [[int(row), int(lost[row, 0]), int(lost[row, 1])] for row in np.flatnonzero(lost.any(axis=1))]
 
-    def _why(self, scores: Scores) -> list[list[Any]]:
+    def _reasons(self, scores: Scores) -> list[list[Any]]:
         """``[row, reason]`` of the rows whose metric said why they have no score, or an odd one."""
         rows = scores.rows.of(self.index)
         details = scores.details[rows] if scores.details else ()
@@ -179,3 +176,84 @@ class _Document:
             "errors": [error for error in marks.errors if error[0] < self.size],
             "cuts": [cut for cut in marks.cuts if cut[0] < self.size],
         }
+
+
+# ---------------------------------------------------------------- marks
+
+
+def utf16(text: str, at: int) -> int:
+    """A position counted in code points, as browsers count it."""
+    at = max(0, min(at, len(text)))
+    return at + sum(char > "\uffff" for char in text[:at]) if text and max(text) > "\uffff" else at
+
+
+@dataclass(frozen=True)
+class Texts:
+    """One document: an output beside its references, and how its segments are joined."""
+
+    hyp: Sequence[str]
+    refs: tuple[Sequence[str], ...] = ()
+    glue: str = " "
+
+
+@dataclass
+class Marks:
+    """Everything to be marked in one document of one system, under one metric; ready for JSON."""
+
+    units: list[list[Any]] = field(default_factory=list)  # side (-1 hyp, else reference), segment, start, end, …
+    errors: list[list[Any]] = field(default_factory=list)  # segment, start, end, severity, confidence
+    cuts: list[list[Any]] = field(default_factory=list)  # segment, start: what follows was not seen by the model
+
+    def __bool__(self) -> bool:
+        return bool(self.units or self.errors or self.cuts)
+
+
+def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
+    """The marks of one document; overlapping windows that say the same say it once."""
+    units, errors, cuts = list[list[Any]](), list[list[Any]](), list[list[Any]]()
+    rows = scores.rows.of(doc)
+    with damaged_details(scores):
+        for row in range(rows.start, rows.stop) if scores.details else ():
+            facts, start = scores.details[row], int(scores.rows.start[row])
+            stop = len(texts.hyp) if scores.signature.get("view") == "whole" else int(scores.rows.stop[row])
+            if isinstance(facts, Mapping):
+                units += _units(facts.get("blonde"), start, texts)
+                errors += _errors(facts.get("spans"), (start, stop), texts)
+                cuts += _cuts(facts.get("cut"), (start, stop), texts)
+        return Marks(*([list(item) for item in dict.fromkeys(map(tuple, each))] for each in (units, errors, cuts)))
+
+
+def _units(found: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
+    """BlonDe's ``[segment, start, end, category, feature, matched]`` of the output and of each reference."""
+    if not isinstance(found, Mapping):
+        return
+    for side, (segments, spans) in enumerate(zip((texts.hyp, *texts.refs), (found["hyp"], *found["refs"])), -1):
+        for segment, begin, end, category, feature, matched in spans:
+            if start + segment < len(segments):
+                text = segments[start + segment]
+                place = [start + segment, utf16(text, begin), utf16(text, end)]
+                yield [side, *place, category, feature, int(matched)]
+
+
+def _errors(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
+    """Error spans ``{start, end, severity, confidence}`` over the joined scored segments."""
+    for span in found if isinstance(found, list) else ():
+        for segment, begin, end in _split(int(span["start"]), int(span["end"]), rows, texts):
+            yield [segment, begin, end, str(span.get("severity", "")), round(float(span.get("confidence", 0)), 3)]
+
+
+def _cuts(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
+    """``{"hyp": characters}``: how much of the joined scored segments the model saw."""
+    seen = found.get("hyp") if isinstance(found, Mapping) else None
+    if seen is None:
+        return
+    length = len(texts.glue.join(texts.hyp[slice(*rows)]))
+    for segment, begin, _ in _split(int(seen), length, rows, texts):
+        yield [segment, begin]
+
+
+def _split(begin: int, end: int, rows: tuple[int, int], texts: Texts) -> Iterator[tuple[int, int, int]]:
+    """A stretch of the joined segments as stretches of single ones: (segment, start, end) in UTF-16 units."""
+    for place, start, stop in stretches(texts.hyp[slice(*rows)], texts.glue, begin, end):
+        text = texts.hyp[rows[0] + place]
+        yield rows[0] + place, utf16(text, start), utf16(text, stop)

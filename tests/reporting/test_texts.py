@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from report_material import rows_of, scores_of
 
 from wholetext.errors import RunError
-from wholetext.reporting.spans import Texts, marks_of, utf16
+from wholetext.reporting.texts import Texts, marks_of, utf16
 from wholetext.types import Corpus, Document, Output, mean_stats
 
 
