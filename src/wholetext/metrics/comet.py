@@ -143,7 +143,6 @@ class Comet(ModelMetric):
         return [(hyp, request.src, ref) for hyp, ref in request.pairs()]
 
     def _encode(self, rows: Sequence[tuple[Excerpt, ...]], vectors: SentenceVectors, run: Runtime) -> list[Any]:
-        """The vectors of all rows, side by side."""
         if self.layernorm_scope == "segment":
             return run.map(vectors, [view for row in rows for view in row])
         order = sorted(range(len(rows)), key=lambda i: len(" </s> ".join(rows[i][1].parts)))
@@ -179,7 +178,6 @@ class Comet(ModelMetric):
     def _combine(
         self, passes: Sequence[tuple[Request, Prediction]], cross: CrossEncoder
     ) -> tuple[float, dict[str, Any]]:
-        """The score of one reference's passes, and what it is made of."""
         raw = [judged.score for _, judged in passes]
         facts: dict[str, Any] = {}
         if len(raw) > 1:

@@ -88,7 +88,7 @@ def _from_conllu(text: str, file: Path) -> Iterator[Found]:
 
 
 def _sentence(lines: Sequence[str], file: Path) -> tuple[str | None, str, Analysis]:
-    """The ``seg_id``, the text and the analysis of a sentence."""
+    """The ``seg_id``, the text and its analysis."""
     facts = {k.strip(): v.strip() for line in lines if line.startswith("#") for k, _, v in [line[1:].partition("=")]}
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     for row in rows:
@@ -155,7 +155,6 @@ def _from_json(text: str, file: Path) -> Iterator[Found]:
 
 
 def _record(record: Any, where: str, file: Path) -> Found:
-    """Every field has the type that it must have, and places lie within the text."""
     if not isinstance(record, dict) or not _is_strings(record.get("tokens")):
         raise InputError('an annotation needs "tokens": a list of strings', where=where)
     if not isinstance(record.get("text"), str | None):

@@ -80,7 +80,6 @@ def _own_table(name: str, profile: Profile) -> CategoryTable:
 
 
 def _check(raw: Mapping[str, Any], where: str) -> None:
-    """A table says what it must, in the types that ``_table`` reads."""
     unknown, missing = set(raw) - {*_REQUIRED, *_SECTIONS, "overlapping", "not_markers"}, set(_REQUIRED) - set(raw)
     if unknown or missing:
         fault = f"unknown: {', '.join(sorted(unknown))}" if unknown else f"missing: {', '.join(sorted(missing))}"

@@ -88,10 +88,11 @@ class Blonde(Metric):
         texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
         segments = list(dict.fromkeys(part.lower() if self.lowercase else part for parts in texts for part in parts))
         analyses = dict(zip(segments, run.map(analyser, segments)))
-        lines = units.Lines(run.survey or (), self._file(run, self.annotations, units.read_annotations),
-                      self._file(run, self.names, units.read_names))
+        annotations = self._file(run, self.annotations, units.read_annotations)
+        names = self._file(run, self.names, units.read_names)
+        lines = units.Lines(run.survey or (), annotations, names)
         reader = units.Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
-                        by_document=self.clip_scope == "document", lowercase=self.lowercase)
+                              by_document=self.clip_scope == "document", lowercase=self.lowercase)
         stats = np.zeros((len(requests), 3 * (len(CATEGORIES) + len(self._features))))
         counted = [3 * CATEGORIES.index(name) + i for name in self.factors for i in range(3)]
         for index, request in enumerate(requests):
@@ -193,7 +194,6 @@ class Blonde(Metric):
         return np.where(seen, result, unseen)
 
     def _combine(self, values: FloatArray, totals: FloatArray, importance: Sequence[float]) -> FloatArray:
-        """(..., factors, 2) → (..., 2): the mean over defined factors; NaN where none is defined."""
         if self.mean == "arithmetic":
             return _mean(values, importance)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -122,7 +122,6 @@ class Finder:
         return not chosen
 
     def _by_morph(self, morph: str) -> str:
-        """The first entry whose features the token has all of."""
         if morph not in self._seen:
             has = set(morph.split("|"))
             fits = (name for wanted, name in self.table.tenses["morph"].items() if has.issuperset(wanted.split("|")))
