@@ -1,0 +1,34 @@
+"""The report from Python: of results or folders, as a page and as figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import wholetext as wt
+from wholetext.demo import load
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report") / "run"
+    wt.make_run(wt.Loaded(*load("de-en")), "chrf", significance=wt.Significance(draws=50), out=folder)
+    return folder
+
+
+def test_a_folder_and_its_results_give_the_same_page(run: Path, tmp_path: Path) -> None:
+    (page,) = wt.report(run)
+    assert page == run / "report.html"
+    (other,) = wt.report([wt.open_run(run)], tmp_path / "other.html")
+    assert other.read_bytes() == page.read_bytes()
+
+
+def test_results_need_a_name_for_the_page_and_a_report_is_of_one_run(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(wt.InputError, match="no file name"):
+        wt.report(wt.open_run(run))
+    with pytest.raises(wt.RunError, match="a report is about one"):
+        wt.report([run, run], tmp_path / "two.html")
+    assert not (tmp_path / "two.html").exists()
