@@ -56,7 +56,7 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 | `meta`, `paragraphs`, `features` | `meta_evaluate`, `paragraph_sets`, `discriminativeness` |
 | `contrast` | `read_contrast_set`, then `contrast` |
 | `train` | `make_recipe`, then `train` |
-| `list`, `cache`, `models` | `list_metrics`, `Cache`, the module `wholetext.backends.hub.catalogue` |
+| `list`, `cache`, `models` | `list_metrics`, `Cache`, the module `wholetext.backends.catalogue` |
 """
 
 

@@ -35,6 +35,7 @@ _PUBLIC = {
     "meta.store": ("Meta", "read_meta", "write_meta"),
     "meta.tasks": ("MetricTests",),
     "reporting.page": ("PageOptions", "report"),
+    "scoring.comparison": ("compare_run",),
     "scoring.evaluate": ("Options", "evaluate", "list_metrics", "open_run", "score", "score_texts"),
     "scoring.explain": ("Explained", "explain"),
     "scoring.plan": ("Plan", "plan"),
@@ -42,7 +43,6 @@ _PUBLIC = {
     "scoring.run": ("make_run",),
     "scoring.sweep": ("Axes", "Sweep", "sweep", "write_sweep"),
     "significance.compare": ("Comparison", "Significance", "compare"),
-    "significance.stored": ("compare_run",),
     "training.recipe": ("Recipe", "make_recipe"),
     "training.run": ("Session", "Trained", "train"),
     "types": (

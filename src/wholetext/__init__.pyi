@@ -44,6 +44,7 @@ from wholetext.meta.store import write_meta as write_meta
 from wholetext.meta.tasks import MetricTests as MetricTests
 from wholetext.reporting.page import PageOptions as PageOptions
 from wholetext.reporting.page import report as report
+from wholetext.scoring.comparison import compare_run as compare_run
 from wholetext.scoring.evaluate import Options as Options
 from wholetext.scoring.evaluate import evaluate as evaluate
 from wholetext.scoring.evaluate import list_metrics as list_metrics
@@ -64,7 +65,6 @@ from wholetext.scoring.sweep import write_sweep as write_sweep
 from wholetext.significance.compare import Comparison as Comparison
 from wholetext.significance.compare import Significance as Significance
 from wholetext.significance.compare import compare as compare
-from wholetext.significance.stored import compare_run as compare_run
 from wholetext.training.recipe import Recipe as Recipe
 from wholetext.training.recipe import make_recipe as make_recipe
 from wholetext.training.run import Session as Session

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.backends.hub import catalogue
-from wholetext.backends.hub.verify import verify
+from wholetext.backends import catalogue
+from wholetext.backends.verify import verify
 from wholetext.errors import ModelError
 from wholetext.registry import ALIASES, metric_class, metric_names
 from wholetext.spec import parse

@@ -103,7 +103,7 @@ Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit
 @models.command("list")
 def list_models(format: options.TableOrJson = "table", json_: options.Json = False) -> None:
     """List the default models of metrics: licence, size, access, and whether they are downloaded."""
-    from wholetext.backends.hub.catalogue import CATALOGUE, facts, present
+    from wholetext.backends.catalogue import CATALOGUE, facts, present
 
     rows = [(one, present(one.name)) for one in CATALOGUE]
     if json_ or format == "json":
@@ -122,7 +122,7 @@ def show_model(
     name: Name, revision: Revision = "", format: options.TableOrJson = "table", json_: options.Json = False
 ) -> None:
     """Show a model's licence, size, revision and path."""
-    from wholetext.backends.hub.catalogue import companions, entry, facts, named, present
+    from wholetext.backends.catalogue import companions, entry, facts, named, present
 
     model = named(name)
     at = present(model, revision)
@@ -145,8 +145,8 @@ def show_model(
 @models.command()
 def fetch(name: Name, revision: Revision = "") -> None:
     """Download a model and its tokenizer from the Hugging Face Hub."""
-    from wholetext.backends.hub.catalogue import entry, licence, named, size
-    from wholetext.backends.hub.catalogue import fetch as bring
+    from wholetext.backends.catalogue import entry, licence, named, size
+    from wholetext.backends.catalogue import fetch as bring
 
     model = named(name)
     known = entry(model)
@@ -161,8 +161,8 @@ def verify(
     name: Name, revision: Revision = "", format: options.TableOrJson = "table", json_: options.Json = False
 ) -> None:
     """Verify a model's files without loading them: complete, unchanged, safe."""
-    from wholetext.backends.hub.catalogue import named, present
-    from wholetext.backends.hub.verify import verify as look
+    from wholetext.backends.catalogue import named, present
+    from wholetext.backends.verify import verify as look
     from wholetext.errors import ModelError
 
     model = named(name)

@@ -46,8 +46,8 @@ def compare(
     from wholetext.cli.leaderboard import pairs, render
     from wholetext.errors import RunError, did_you_mean
     from wholetext.registry import scorer
+    from wholetext.scoring.comparison import compare_run
     from wholetext.scoring.evaluate import open_run
-    from wholetext.significance.stored import compare_run
 
     results = open_run(run)
     specs = [scorer(text).spec for text in metric] if metric else list(results.scores)
@@ -69,7 +69,7 @@ def _given(context: typer.Context, results: Results, given: Significance) -> Sig
 
     None: exactly as then. A run that was never compared is compared as given.
     """
-    from wholetext.significance.stored import restored
+    from wholetext.scoring.comparison import restored
 
     kept = restored(results)
     if kept is None:

@@ -45,8 +45,8 @@ def score(
     """Score systems on whole documents, with confidence intervals and significance tests."""
     from wholetext.cli.leaderboard import render
     from wholetext.errors import WholetextError
+    from wholetext.scoring.comparison import compare_run
     from wholetext.scoring.run import make_run
-    from wholetext.significance.stored import compare_run
 
     loaded = options.load(files, chosen)
     try:
@@ -280,9 +280,9 @@ def demo(
     from wholetext.errors import MissingExtra, RunError
     from wholetext.io import Loaded
     from wholetext.reporting.page import report
+    from wholetext.scoring.comparison import compare_run
     from wholetext.scoring.evaluate import Options, open_run
     from wholetext.scoring.run import make_run
-    from wholetext.significance.stored import compare_run
 
     corpus, outputs = load(pair)
     print(f"wholetext score {corpus.id} ({count(len(corpus), 'document')}, {count(len(outputs), 'system')})\n")

@@ -19,7 +19,7 @@ from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.paragraphs import Point
 from wholetext.meta.ranking import TaskTable
 from wholetext.meta.tasks import TaskResult
-from wholetext.significance.stored import plain
+from wholetext.scoring.comparison import plain
 from wholetext.version import __version__
 
 FORMAT = 1

@@ -11,12 +11,12 @@ import numpy as np
 from wholetext.errors import RunError, did_you_mean
 from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
+from wholetext.scoring.comparison import compare_run, restored
 from wholetext.scoring.results import Results
 from wholetext.significance.clusters import holm, holm_levels
 from wholetext.significance.compare import Comparison, Lineup, Significance, interval_table, line_up
 from wholetext.significance.power import influence, power
 from wholetext.significance.resample import bootstrap_scores
-from wholetext.significance.stored import compare_run, restored
 from wholetext.spec import parse
 from wholetext.types import FloatArray, Scores
 

@@ -49,7 +49,7 @@ class Results:
     warnings: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
     flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # system → suspicious texts
-    comparison: Mapping[str, Any] = field(default_factory=dict)  # of systems, in the form of significance.stored
+    comparison: Mapping[str, Any] = field(default_factory=dict)  # of systems, in the form of scoring.comparison
     environment: Mapping[str, str] = field(default_factory=dict)  # device, and versions of what computes
     spell: Callable[[str], str] = field(default=str, repr=False)  # a spec however written → as ``scores`` has it
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io import Loaded
+from wholetext.scoring.comparison import stored
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results, refuse_unwritable, write_run
 from wholetext.significance.compare import Significance
-from wholetext.significance.stored import stored
 
 
 def make_run(

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wholetext.backends.hub import catalogue
+from wholetext.backends import catalogue
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.config import Config, plain
 from wholetext.training.examples import Examples

@@ -13,8 +13,8 @@ import pytest
 from build_scores import scores_of
 
 from wholetext.errors import RunError
+from wholetext.scoring.comparison import compare_run, restored, stored
 from wholetext.significance.compare import Significance
-from wholetext.significance.stored import compare_run, restored, stored
 
 SIZES = [2, 3, 2, 4, 3, 2]
 HOW = Significance("bootstrap", "doc", 200, 3, 0.1, "b")
