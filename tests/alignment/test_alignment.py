@@ -97,7 +97,7 @@ def test_no_other_path_is_cheaper(fixed: list[str], free: list[str], seed: int) 
 
 def test_shared_words_are_a_cosine() -> None:
     fixed, free = ["Anna 7 Berlin", "müde glücklich", "20"], ["Anna Berlin", "20 happy", "x"]
-    shared = alignment._Shared(fixed, free)
+    shared = alignment._Shared.words(fixed, free)
     vocabulary = sorted({word for text in [*fixed, *free] for word in words(text)})
     df = {word: sum(word in words(text) for text in [*fixed, *free]) for word in vocabulary}
     vectors = [

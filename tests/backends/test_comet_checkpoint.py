@@ -15,8 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from wholetext.backends.comet.checkpoint import read_checkpoint  # noqa: E402
-from wholetext.backends.comet.model import CometModel, sparsemax  # noqa: E402
+from wholetext.backends.comet.model import CometModel, read_checkpoint, sparsemax  # noqa: E402
 from wholetext.backends.device import Precision  # noqa: E402
 from wholetext.backends.hub.locate import locate  # noqa: E402
 from wholetext.errors import ModelError  # noqa: E402

@@ -150,8 +150,8 @@ def test_hashes_of_large_files_are_remembered(tmp_path: Path, monkeypatch: pytes
     at = folder(tmp_path / "m", config__json="{}", model__safetensors="x" * 100)
     monkeypatch.setattr(hub, "LARGE", 50)
     read: list[str] = []
-    plain = hub._digest
-    monkeypatch.setattr(hub, "_digest", lambda path: read.append(Path(path).name) or plain(path))
+    plain = hub.file_digest
+    monkeypatch.setattr(hub, "file_digest", lambda path: read.append(Path(path).name) or plain(path))
     first = hub.content_hash(at)
     hub._file_hash.cache_clear()  # as in another process
     assert hub.content_hash(at) == first and read.count("model.safetensors") == 1

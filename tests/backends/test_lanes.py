@@ -12,10 +12,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from wholetext.backends.device import Precision  # noqa: E402
+from wholetext.backends.device import Precision, side_by_side  # noqa: E402
 from wholetext.backends.encoder import Encoder  # noqa: E402
 from wholetext.backends.hub.locate import locate  # noqa: E402
-from wholetext.backends.parallel import side_by_side  # noqa: E402
 from wholetext.backends.tokenizer import Tokenizer  # noqa: E402
 
 TINY = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "tiny-bert"

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 
-from wholetext.backends.stack import can_stack, states  # noqa: E402
+from wholetext.backends.encoder import can_stack, states  # noqa: E402
 
 SIZES = {"vocab_size": 50, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4,
          "intermediate_size": 40, "max_position_embeddings": 40}  # fmt: skip

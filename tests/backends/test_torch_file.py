@@ -18,7 +18,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from wholetext.backends.comet.checkpoint import read_checkpoint  # noqa: E402
+from wholetext.backends.comet.model import read_checkpoint  # noqa: E402
 from wholetext.backends.hub import pickled  # noqa: E402
 from wholetext.backends.hub.torch_file import TorchFile  # noqa: E402
 from wholetext.errors import ModelError  # noqa: E402

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wholetext.backends.encoder import open_encoder
-from wholetext.backends.vectors.word_encoder import Passage, WordEncoder, _stitch, _Window
+from wholetext.backends.word_encoder import Passage, WordEncoder, _stitch, _Window
 from wholetext.errors import TextTooLong
 from wholetext.scoring.engine import Engine
 

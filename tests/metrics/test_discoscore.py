@@ -119,7 +119,7 @@ def test_every_golden_number(doc: str, gold: dict[str, Any], gold_run: Any, orac
 @pytest.mark.parametrize("doc", DOCS)
 def test_golden_tokens_and_focus_positions(doc: str, gold: dict[str, Any], oracle: Path) -> None:
     from wholetext.backends.encoder import open_encoder
-    from wholetext.backends.vectors.word_encoder import WordEncoder
+    from wholetext.backends.word_encoder import WordEncoder
 
     encoder = WordEncoder(open_encoder(engine(), str(oracle / "neural" / "models" / "tiny-bert"), ""))
     static = StaticVectors.given(gold["static_vectors"])

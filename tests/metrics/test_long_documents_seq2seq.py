@@ -54,7 +54,7 @@ def test_refused_before_any_model_runs(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr(loading, "load_weights", never)
+    monkeypatch.setattr(loading, "load_model", never)
     corpus, output = text
     spec = f"context(prev=1):{metric}(limit=1000)@{oracle / 'neural/models' / METRICS[metric]}"
     with pytest.raises(TextTooLong, match=rf"document long, segments {LONG + 1}.*system s"):

@@ -11,8 +11,7 @@ import pytest
 
 from wholetext.backends.device import Precision
 from wholetext.backends.loading import Checkpoint
-from wholetext.backends.prompts import narrowed
-from wholetext.backends.regressor import Prompt, Regressor
+from wholetext.backends.regressor import Prompt, Regressor, narrowed
 from wholetext.errors import MetricError
 from wholetext.metrics.metricx import MetricX
 from wholetext.registry import scorer

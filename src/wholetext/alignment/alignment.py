@@ -3,6 +3,9 @@
 Dynamic programming over beads of 1–1, 1–0, 0–1, 1–n and n–m sentences with the length model of Gale and Church (1993,
 "A Program for Aligning Sentences in Bilingual Corpora", Computational Linguistics 19, section 3), to which is added how
 far the two sides of a bead share words: numbers, names and cognates across languages, nearly all words within one.
+
+Text without usable sentence breaks is cut by edit distance over words (or characters), as mwerSegmenter does (Matusov
+et al. 2005, "Evaluating Machine Translation Output with Automatic Sentence Segmentation").
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.types import FloatArray
+from wholetext.types import FloatArray, IntArray
 
 Similarity = Callable[[Sequence[str], Sequence[str]], FloatArray]  # two texts of n and m sentences → (n, m) in [0, 1]
 
@@ -31,6 +35,10 @@ SKIP = 6.2  # a sentence without counterpart
 VARIANCE = 4.0  # of lengths, per character of the longer language; Gale and Church found 6.8
 FARTHEST = 12.0  # the most that lengths can cost: beyond that they say no more
 SHARED = 8.0  # the cost of sharing no word, per sentence
+MOST_CELLS = 1_000_000_000  # of the table of edits; beyond, cuts are where lengths put them (some seconds, no memory)
+FAR, FAR_ACROSS = 0.02, 0.05  # what a token away from the proportional place costs, within a language and across two
+_UNSPACED = r"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD_OR_CHARACTER = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ def align(fixed: Sequence[str], free: Sequence[str], *, ratio: float | None = No
     ``similarity`` stands in for shared words, e.g. a cosine of sentence embeddings.
     """
     lengths = _Lengths(fixed, free, ratio)
-    shared = _Given(similarity(fixed, free)) if similarity else _Shared(fixed, free)
+    shared = _Shared.given(similarity(fixed, free)) if similarity else _Shared.words(fixed, free)
     n, m = len(fixed), len(free)
     best = np.full((n + 1, m + 1), np.inf)
     best[0, 0] = 0.0
@@ -64,25 +72,19 @@ def align(fixed: Sequence[str], free: Sequence[str], *, ratio: float | None = No
         if i:
             _improve(best[i], chosen[i], best[i - 1] + SKIP, -1)
         _improve(best[i], chosen[i], np.minimum.accumulate(best[i] - skips) + skips, -2)
-    return _path(chosen)
+    kinds = dict(enumerate(BEADS, 1)) | {-1: (1, 0), -2: (0, 1)}
+    beads = []
+    while n or m:  # back from the last cell
+        a, b = kinds[int(chosen[n, m])]
+        beads.append(Bead((n - a, n), (m - b, m)))
+        n, m = n - a, m - b
+    return tuple(reversed(beads))
 
 
 def _improve(best: FloatArray, chosen: NDArray[np.int8], cost: FloatArray, kind: int) -> None:
     better = cost < best - 1e-9
     best[better] = cost[better]
     chosen[better] = kind
-
-
-def _path(chosen: NDArray[np.int8]) -> tuple[Bead, ...]:
-    """The beads that led to the last cell."""
-    kinds = dict(enumerate(BEADS, 1)) | {-1: (1, 0), -2: (0, 1)}
-    i, j = chosen.shape[0] - 1, chosen.shape[1] - 1
-    beads = []
-    while i or j:
-        a, b = kinds[int(chosen[i, j])]
-        beads.append(Bead((i - a, i), (j - b, j)))
-        i, j = i - a, j - b
-    return tuple(reversed(beads))
 
 
 class _Lengths:
@@ -96,28 +98,30 @@ class _Lengths:
         self.fixed, self.free = (np.concatenate([[0.0], np.cumsum(size)]) for size in sizes)
 
     def row(self, start: int, stop: int, count: int) -> FloatArray:
-        """(m - count + 1,) cost of segments ``start:stop`` with every ``count`` sentences."""
+        """(m - count + 1,) segments ``start:stop`` with every ``count`` sentences."""
         expected = (self.fixed[stop] - self.fixed[start]) * self.ratio
         found = self.free[count:] - self.free[:-count]
         variance = VARIANCE * max(1.0, self.ratio) * (expected + found) / 2
         return np.asarray(np.minimum((found - expected) ** 2 / variance / 2, FARTHEST))
 
 
-class _Given:
-    """A similarity from outside: its mean over the pairs of a bead."""
-
-    def __init__(self, table: FloatArray) -> None:
-        self.sums = np.concatenate([np.zeros((len(table), 1)), np.cumsum(table, axis=1)], axis=1)  # (n, m + 1)
-
-    def row(self, start: int, stop: int, count: int) -> FloatArray:
-        block = self.sums[start:stop].sum(axis=0)
-        return np.asarray((block[count:] - block[:-count]) / (count * (stop - start)))
-
-
 class _Shared:
-    """Cosine of the two sides of a bead, as bags of words weighted by how rare they are in these two texts."""
+    """Similarity of the sides of a bead: a sum over pairs of sentences by the norms of both sides."""
 
-    def __init__(self, fixed: Sequence[str], free: Sequence[str]) -> None:
+    def __init__(self, table: FloatArray, fixed: dict[int, FloatArray], free: dict[int, FloatArray]) -> None:
+        self.sums = np.concatenate([np.zeros((len(table), 1)), np.cumsum(table, axis=1)], axis=1)  # (n, m + 1)
+        self.fixed, self.free = fixed, free  # size → (sentences - size + 1,)
+
+    @classmethod
+    def given(cls, table: FloatArray) -> _Shared:
+        """A similarity from outside: its mean over the pairs of a bead."""
+        norms = [{size: np.full(max(0, many - size + 1), float(size)) for size in range(1, 5)}
+                 for many in table.shape]  # fmt: skip
+        return cls(table, *norms)
+
+    @classmethod
+    def words(cls, fixed: Sequence[str], free: Sequence[str]) -> _Shared:
+        """Cosine of bags of words, weighted by how rare they are in these two texts."""
         from scipy.sparse import csr_array
 
         bags = [[Counter(words(text)) for text in side] for side in (fixed, free)]
@@ -131,12 +135,9 @@ class _Shared:
                   for word, times in bag.items()]
             i, j, value = zip(*at) if at else ((), (), ())
             sides.append(csr_array((value, (i, j)), shape=(len(side), max(1, len(column))), dtype=np.float64))
-        dots = (sides[0] @ sides[1].T).toarray()  # (n, m)
-        self.sums = np.concatenate([np.zeros((len(fixed), 1)), np.cumsum(dots, axis=1)], axis=1)  # (n, m + 1)
-        self.fixed, self.free = (_norms(side) for side in sides)
+        return cls((sides[0] @ sides[1].T).toarray(), *map(_norms, sides))
 
     def row(self, start: int, stop: int, count: int) -> FloatArray:
-        """(m - count + 1,) cosine of segments ``start:stop`` with every ``count`` sentences."""
         block = self.sums[start:stop].sum(axis=0)
         norms = self.fixed[stop - start][start] * self.free[count]
         return np.asarray((block[count:] - block[:-count]) / np.maximum(norms, 1e-9))
@@ -170,3 +171,63 @@ def words(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", text.lower())
     plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(_LATIN)
     return [word[:5] for word in _WORD.findall(plain)]
+
+
+def segments_by_words(fixed: Sequence[str], text: str, *, across: bool = False) -> tuple[str, ...]:
+    """The text in as many pieces as there are fixed segments, by the alignment with the fewest edits.
+
+    Cuts are found by halving at segment ends (Hirschberg 1975): memory grows with the length of the texts, not with
+    its square. ``across``: the two sides are of different languages.
+    """
+    spans = _tokens(text)
+    numbers: dict[str, int] = {}
+    sides = [_numbered([segment[a:b] for a, b in _tokens(segment)], numbers) for segment in fixed]
+    free = _numbered([text[a:b] for a, b in spans], numbers)
+    cuts = [0, *_cuts(sides, free, FAR_ACROSS if across else FAR), len(spans)]
+    ends = [spans[at][0] if at < len(spans) else len(text) for at in cuts]
+    ends[0] = 0
+    return tuple(text[start:stop].strip() for start, stop in pairwise(ends))
+
+
+def _tokens(text: str) -> list[tuple[int, int]]:
+    """(start, stop) of words; of characters with vowel signs where words have no blanks between them."""
+    spans: list[tuple[int, int]] = []
+    for found in _WORD_OR_CHARACTER.finditer(text):
+        start, stop = found.span()
+        if spans and spans[-1][1] == start and unicodedata.category(text[start])[0] == "M":
+            spans[-1] = (spans[-1][0], stop)
+        else:
+            spans.append((start, stop))
+    return spans
+
+
+def _numbered(tokens: Sequence[str], numbers: dict[str, int]) -> IntArray:
+    """Tokens as numbers; equal without case, accents and punctuation is equal."""
+    plain = (" ".join(words(token)) or token for token in tokens)
+    return np.fromiter((numbers.setdefault(one, len(numbers)) for one in plain), dtype=np.int64, count=len(tokens))
+
+
+def _cuts(sides: Sequence[IntArray], free: IntArray, far: float) -> list[int]:
+    if len(sides) < 2:
+        return []
+    sizes = np.cumsum([len(side) for side in sides])
+    total = int(sizes[-1])
+    middle = int(np.abs(sizes[:-1] - total / 2).argmin()) + 1
+    before, after = np.concatenate(sides[:middle]), np.concatenate(sides[middle:])
+    wanted = len(free) * len(before) / max(1, total)
+    cost = far * np.abs(np.arange(len(free) + 1) - wanted)
+    if total * len(free) <= MOST_CELLS:
+        cost = cost + _edits(before, free) + _edits(after[::-1], free[::-1])[::-1]
+    at = int(cost.argmin())
+    return [*_cuts(sides[:middle], free[:at], far), at, *(at + cut for cut in _cuts(sides[middle:], free[at:], far))]
+
+
+def _edits(side: IntArray, free: IntArray) -> FloatArray:
+    """(len(free) + 1,) edit distance from ``side`` to each beginning of ``free``."""
+    steps = np.arange(len(free) + 1, dtype=np.float64)
+    row: FloatArray = steps.copy()
+    for token in side:
+        best = row + 1  # the token is left out
+        np.minimum(best[1:], row[:-1] + (free != token), out=best[1:])
+        row = np.minimum.accumulate(best - steps) + steps  # tokens of free are added
+    return row

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wholetext.alignment.alignment import Bead, Similarity
+from wholetext.alignment.alignment import Bead, Similarity, segments_by_words
 from wholetext.alignment.alignment import align as align_sentences
 from wholetext.alignment.sentences import splitter
-from wholetext.alignment.word_alignment import segments_by_words
 from wholetext.errors import InputError, count
 from wholetext.languages import density, joiner
 from wholetext.types import Corpus, Document, Output
@@ -52,7 +51,12 @@ class Realigned:
 
     def kinds(self) -> Counter[str]:
         """How many beads of each kind: 1–1, 1–0 (left out), 0–1 (added), 1–n, n–m."""
-        return Counter(_kind(bead) for bead in self.beads)
+        found: Counter[str] = Counter()
+        for bead in self.beads:
+            a, b = bead.fixed[1] - bead.fixed[0], bead.free[1] - bead.free[0]
+            plain = min(a, b) == 0 or (a, b) == (1, 1)
+            found[f"{a}–{b}" if plain else "1–n" if a == 1 else "n–m"] += 1
+        return found
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,8 @@ def align(corpus: Corpus, outputs: Sequence[Output], options: AlignOptions | Non
     return Aligned(tuple(output for output, _ in pairs), {output.system: done for output, done in pairs})
 
 
-def realign(
-    corpus: Corpus, output: Output, choices: AlignOptions | None = None
-) -> tuple[Output, tuple[Realigned, ...]]:
+def realign(corpus: Corpus, output: Output,
+            choices: AlignOptions | None = None) -> tuple[Output, tuple[Realigned, ...]]:  # fmt: skip
     """The output in the segments of the corpus, and a record for each document that had to be lined up."""
     choices = choices or AlignOptions()
     to = choices.to if choices.to != "auto" else next(iter(corpus.references), "source")
@@ -114,14 +117,14 @@ def realign(
 
 
 def _shares(fixed: Sequence[str], free: Sequence[str], beads: Sequence[Bead]) -> tuple[float, float]:
-    """Shares of characters in beads with nothing on the other side: left out, added."""
+    """Shares of characters left out, and added."""
     lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed[slice(*bead.fixed)])
     more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free[slice(*bead.free)])
     return lost / max(1, sum(map(len, fixed))), more / max(1, sum(map(len, free)))
 
 
 def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
-    """Why sentences say nothing about a document, or "": they are far too few, or "left out" contradicts the length."""
+    """Why sentences say nothing about a document: too few, or "left out" contradicts the length; or ""."""
     length = sum(len(text) + 1 for text in free) / max(1.0, ratio * sum(len(text) + 1 for text in fixed))
     kept = 1 - one.omitted + one.added
     if len(fixed) < 2 or not free or length < COMPLETE:
@@ -132,7 +135,6 @@ def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: 
 
 
 def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bool) -> Realigned:
-    """One document lined up without its sentence breaks."""
     segments = segments_by_words(fixed, text, across=across)
     beads, at = [], 0
     for i, segment in enumerate(segments):
@@ -153,7 +155,6 @@ def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]]
 
 
 def _side(doc: Document, to: str) -> tuple[str, ...]:
-    """The text of the document that outputs are lined up with."""
     side = doc.src if to == "source" else doc.refs.get(to)
     if side is None:
         raise InputError(f"document {doc.id!r} has no {to if to == 'source' else f'reference {to!r}'} to line up with",
@@ -201,9 +202,3 @@ def distribute(text: str, weights: Sequence[float]) -> list[str]:
         start = stop
     return [*parts, text[start:].strip()]
 
-
-def _kind(bead: Bead) -> str:
-    a, b = bead.fixed[1] - bead.fixed[0], bead.free[1] - bead.free[0]
-    if min(a, b) == 0 or (a, b) == (1, 1):
-        return f"{a}–{b}"
-    return "1–n" if a == 1 else "n–m"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +11,7 @@ from wholetext.errors import MissingExtra, SpecError, did_you_mean
 from wholetext.languages import code_of
 
 Splitter = Callable[[str], list[str]]
+SPLITTERS = ("rules", "none", "pysbd", "blingfire")
 
 _CLOSERS = "\"'”’»›)\\]」』）】》"
 # Where a sentence may end: CJK stops end it at once, others only before a blank (bounded, so that no text is slow).
@@ -42,21 +43,24 @@ _ABBREVIATIONS: dict[str, frozenset[str]] = {
 
 
 def split(text: str, lang: str = "") -> list[str]:
-    """The sentences of a text, without the blanks around them; a line break always ends a sentence."""
+    """The sentences of a text; a line break always ends one."""
     lang = code_of(lang)
     sentences = []
     for line in text.splitlines():
         start = 0
         for found in _CANDIDATE.finditer(line):
             if _ends(line, start, found, lang):
-                sentences.append(line[start : found.end()].strip())
+                sentences.append(line[start : found.end()])
                 start = found.end()
-        sentences.append(line[start:].strip())
-    return [sentence for sentence in sentences if sentence]
+        sentences.append(line[start:])
+    return _stripped(sentences)
+
+
+def _stripped(parts: Iterable[str]) -> list[str]:
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
-    """Whether the sentence that began at ``start`` ends at a candidate."""
     if found.group()[0] in "。！？｡．":
         sentence = line[start : found.end()] if found.end() - start < 2000 else ""  # a quote left open must not win
         quoting = any(sentence.count(a) > sentence.count(b) for a, b in ("「」", "『』"))
@@ -82,25 +86,21 @@ def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
 
 def splitter(name: str, lang: str = "") -> Splitter:
     """A way to split: ``rules`` (ours), ``pysbd`` or ``blingfire`` (where installed), ``none``."""
-    code = code_of(lang)
-    ways: dict[str, Callable[[], Splitter]] = {
-        "rules": lambda: lambda text: split(text, lang), "none": lambda: lambda text: [text],
-        "pysbd": lambda: _pysbd(code), "blingfire": _blingfire}
-    if name not in ways:
-        raise SpecError(f"there is no sentence splitter {name!r}",
-                        next=did_you_mean(name, list(ways)) or f"choose one of {', '.join(ways)}")
-    return ways[name]()
-
-
-def _pysbd(lang: str) -> Splitter:
-    pysbd, languages = _installed("pysbd"), _installed("pysbd.languages")
-    segmenter: Any = pysbd.Segmenter(language=lang if lang in languages.LANGUAGE_CODES else "en", clean=False)
-    return lambda text: [part.strip() for part in segmenter.segment(text) if part.strip()]
-
-
-def _blingfire() -> Splitter:
-    tool = _installed("blingfire")
-    return lambda text: [part.strip() for part in str(tool.text_to_sentences(text)).split("\n") if part.strip()]
+    match name:
+        case "rules":
+            return lambda text: split(text, lang)
+        case "none":
+            return lambda text: [text]
+        case "pysbd":
+            known = _installed("pysbd.languages").LANGUAGE_CODES
+            code = code_of(lang) if code_of(lang) in known else "en"
+            segmenter = _installed("pysbd").Segmenter(language=code, clean=False)
+            return lambda text: _stripped(segmenter.segment(text))
+        case "blingfire":
+            tool = _installed("blingfire")
+            return lambda text: _stripped(str(tool.text_to_sentences(text)).split("\n"))
+    raise SpecError(f"there is no sentence splitter {name!r}",
+                    next=did_you_mean(name, list(SPLITTERS)) or f"choose one of {', '.join(SPLITTERS)}")
 
 
 def _installed(module: str) -> Any:

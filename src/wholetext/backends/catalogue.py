@@ -65,11 +65,10 @@ def entry(name: str) -> Entry | None:
 
 def present(name: str, revision: str = "") -> hub.Located | None:
     """The local copy of a model, without network access."""
-    if name in hub.BUNDLED:
-        return hub.locate(name, revision)
-    if name in hub.EMBEDDED:
-        return hub.locate(name, revision) if hub.embedded(name) else None
-    if hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter is an error that says so
+    if name in hub.EMBEDDED and not hub.embedded(name):
+        return None
+    short = name in hub.BUNDLED or name in hub.EMBEDDED
+    if short or hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter is an error that says so
         return hub.locate(name, revision)
     try:
         return hub.cached(name, revision)
@@ -78,13 +77,11 @@ def present(name: str, revision: str = "") -> hub.Located | None:
 
 
 def fetch(name: str, revision: str = "") -> list[hub.Located]:
-    """Bring a model and whatever it is used with (a COMET encoder's tokenizer, mT5's) to this machine, newest first."""
-    if name in hub.BUNDLED or name in hub.EMBEDDED or hub.folder_of(name):
-        found = [hub.locate(name, revision)]
-    else:
-        found = [hub.download(name, revision)]
-    found += [hub.companion(found[0].path, other, patterns) for other, patterns in _asked_for(found[0].path)]
-    return found
+    """Bring a model and whatever it is used with (a COMET encoder's tokenizer, mT5's) to this machine."""
+    here = name in hub.BUNDLED or name in hub.EMBEDDED or hub.folder_of(name)
+    found = hub.locate(name, revision) if here else hub.download(name, revision)
+    others = _asked_for(found.path)
+    return [found, *(hub.companion(found.path, name, files) for name, files in others)]
 
 
 def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
@@ -117,7 +114,6 @@ def licence(folder: Path, known: Entry | None) -> str:
 
 
 def size(folder: Path) -> int:
-    """Bytes of a model's files."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 

@@ -1,16 +1,22 @@
-"""torch itself: the devices and precisions models run in, and its errors while they run."""
+"""torch itself: devices and precisions, parallel batches, errors while models run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from wholetext.backends import low_precision
+from wholetext.backends.layout import Ids, pad
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.types import OutOfMemory
+from wholetext.types import OutOfMemory, Runtime
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+_FULL = ("out of memory", "can't allocate memory", "not enough memory")
+_MOST = 8  # batches in memory at a time
+_ROUNDS = 4  # batches per lane from which it pays: with fewer, lanes would stand idle at the end
 
 
 @dataclass(frozen=True)
@@ -20,9 +26,18 @@ class Precision:
     device: str = "auto"
     dtype: str = "fp32"
 
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise ModelError(f"there is no dtype {self.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
+
+
+def precision_of(run: Runtime) -> Precision:
+    """The precision of a run, tried first where it may not work on this processor."""
+    low_precision.warn(run, pick_device)
+    return Precision(run.device, run.dtype)
+
 
 def torch_module() -> Any:
-    """torch, or how to get it."""
     try:
         import torch
     except ImportError:
@@ -31,7 +46,7 @@ def torch_module() -> Any:
 
 
 def pick_device(wanted: str) -> str:
-    """``auto`` becomes cuda, mps or cpu, whichever is there first; an error where the one asked for is not there."""
+    """``auto`` becomes cuda, mps or cpu, whichever is there first; others must be there."""
     torch = torch_module()
     cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
     there = [*(["cuda"] if cuda else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
@@ -43,23 +58,41 @@ def pick_device(wanted: str) -> str:
     return wanted
 
 
+def padded(sequences: Sequence[Ids], filler: int, device: str, min_length: int = 0) -> tuple[Any, Any]:
+    """(batch, ids) sequences as one tensor, and which of its ids are real."""
+    torch = torch_module()
+    ids = torch.tensor(pad(sequences, filler, min_length), device=device)
+    lengths = torch.tensor([len(row) for row in sequences], device=device)
+    return ids, torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
+
+
 @contextmanager
 def memory() -> Iterator[None]:
     """Turn every way torch says that memory ran out into OutOfMemory."""
     try:
         yield
-    except MemoryError as fault:
-        raise OutOfMemory(str(fault)) from fault
-    except RuntimeError as fault:
+    except (MemoryError, RuntimeError, IndexError, ValueError, TypeError, AttributeError, KeyError) as fault:
         text = str(fault).lower()
-        if "out of memory" in text or "can't allocate memory" in text or "not enough memory" in text:
+        full = any(words in text for words in _FULL) and isinstance(fault, RuntimeError)
+        if full or isinstance(fault, MemoryError):
             raise OutOfMemory(str(fault)) from fault
-        raise _cannot_run(fault) from fault
-    except (IndexError, ValueError, TypeError, AttributeError, KeyError) as fault:
-        raise _cannot_run(fault) from fault
+        raise ModelError(f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
+                         next="its configuration, vocabulary and weights may not match: check it with "
+                         "`wholetext models verify`, or fetch it again") from fault
 
 
-def _cannot_run(fault: Exception) -> ModelError:
-    return ModelError(f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
-                      next="its configuration, vocabulary and weights may not match: check it with "
-                      "`wholetext models verify`, or fetch it again")
+def side_by_side(torch: Any, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+    """What ``work`` makes of each batch, in order. torch's threads are shared out among the lanes: a matrix product
+    that has a core to itself need not wait for others at its end, and its data stays in that core's cache.
+    """
+    threads = torch.get_num_threads()
+    lanes = min(threads, _MOST)
+    if lanes < 2 or len(batches) < _ROUNDS * lanes:
+        yield from map(work, batches)
+        return
+    pool = ThreadPoolExecutor(lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,))
+    try:
+        yield from pool.map(work, batches)
+    finally:  # a failed batch, or a consumer that stops: queued batches are cancelled
+        pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(threads)  # threads begun later take over the number set last

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wholetext.types import Fit
+from wholetext.types import Excerpt, Fit
 
 Ids = tuple[int, ...]
 Truncation = Literal["context", "reference"]
@@ -39,6 +39,11 @@ class Layout:
         closing = [self.stop] if self.stop < len(self.ids) else []
         return [*([0] if self.start > 0 else []), *scored, *closing]
 
+    def marked(self, tokens: Sequence[str]) -> str:
+        """The tokens for a reader, «the scored ones» between marks."""
+        scored = f"«{' '.join(tokens[self.start : self.stop])}»"
+        return " ".join([*tokens[: self.start], scored, *tokens[self.stop :]])
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -48,9 +53,13 @@ class Parts:
     scored: Ids
     after: tuple[Ids, ...]
 
+    @classmethod
+    def of(cls, view: Excerpt, ids: Callable[[str], Ids]) -> Parts:
+        """A view part by part; the scored segments are one text."""
+        return cls(tuple(map(ids, view.before)), ids(view.text), tuple(map(ids, view.after)))
+
     @property
     def context(self) -> int:
-        """Number of context tokens."""
         return sum(map(len, self.before)) + sum(map(len, self.after))
 
 
@@ -112,22 +121,17 @@ def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
     ids = (*body, *markers.closing)
     separators = [i for i, token in enumerate(ids) if token == markers.between[-1]]
     start = separators[-2] + 1 if len(separators) > 1 else len(markers.opening)
-    kept = _text(parts, markers, len(body))
+    gap = [False] * len(markers.between)
+    texts = [False] * len(markers.opening)  # which ids of the sequence are text, not markers
+    for context in parts.before:
+        texts += [True] * len(context) + gap
+    texts += [True] * len(parts.scored)
+    for context in parts.after:
+        texts += gap + [True] * len(context)
+    kept = sum(texts[: len(body)])
     lost_focus = max(0, begin + len(parts.scored) - max(begin, len(body)))
     lost_context = parts.context + len(parts.scored) - kept - lost_focus
     return Layout(ids, start, len(ids) - len(markers.closing), Fit(len(ids), len(ids) - kept, lost_context, lost_focus))
-
-
-def _text(parts: Parts, markers: Markers, length: int) -> int:
-    """How many of the first ``length`` ids of the sequence are text, not markers."""
-    flags: list[bool] = [False] * len(markers.opening)
-    gap = [False] * len(markers.between)
-    for context in parts.before:
-        flags += [True] * len(context) + gap
-    flags += [True] * len(parts.scored)
-    for context in parts.after:
-        flags += gap + [True] * len(context)
-    return sum(flags[:length])
 
 
 def together(fits: Iterable[Fit]) -> Fit:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wholetext.backends import low_precision
-from wholetext.backends.device import DTYPES, Precision, pick_device, torch_module
-from wholetext.backends.hub.locate import SAFE, Located, guarded, loading, locate
-from wholetext.backends.tokenizer import quiet, read_config
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.backends.device import DTYPES, Precision, pick_device, precision_of, torch_module
+from wholetext.backends.hub.locate import SAFE, Located, loading, locate
+from wholetext.backends.tokenizer import read_config, reading
+from wholetext.errors import ModelError
 from wholetext.types import Runtime
 
 SLACK = 1 << 24  # parameters that no file has to hold, such as those of unused heads
@@ -25,8 +23,6 @@ class Checkpoint:
     """An encoder-decoder model: where it is at once, its configuration and weights when they are used."""
 
     def __init__(self, model: str, revision: str, precision: Precision, attention: str | None = None) -> None:
-        if precision.dtype not in DTYPES:
-            raise ModelError(f"there is no dtype {precision.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
         self.model, self.revision, self.precision, self.attention = model, revision, precision, attention
         self.located: Located = locate(model, revision, patterns=TOKENIZER)
 
@@ -46,11 +42,11 @@ class Checkpoint:
 
     @cached_property
     def weights(self) -> Any:
-        """The model itself, ready to run."""
         dtype = self.precision.dtype
         low_precision.check(dtype, self.device)
         options = {} if self.attention is None else {"attn_implementation": self.attention}
-        return load_weights(locate(self.model, self.revision).path, dtype, **options).eval().to(self.device)
+        folder = locate(self.model, self.revision).path
+        return load_model(folder, "AutoModelForSeq2SeqLM", dtype, **options).eval().to(self.device)
 
 
 def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | None = None) -> Checkpoint:
@@ -58,36 +54,42 @@ def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | No
 
     ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
     """
-    precision = Precision(run.device, run.dtype)
-    low_precision.warn(run, pick_device)
+    precision = precision_of(run)
     key = ("checkpoint", model, revision, precision, attention)
     return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """The transformers tokenizer of a folder."""
     if (folder / "config.json").is_file():
         read_config(folder)  # transformers builds from it whatever it says
     with reading(folder) as transformers:
         return transformers.AutoTokenizer.from_pretrained(folder, **SAFE)
 
 
-def load_weights(folder: Path, dtype: str, **options: str) -> Any:
-    """An encoder-decoder model on the CPU; every weight must come from the folder."""
+def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **options: Any) -> Any:
+    """A transformers model. Every weight must be in its files, but for names with ``unread`` in them."""
     read_config(folder)
     with reading(folder) as transformers:
-        refuse_larger(transformers, "AutoModelForSeq2SeqLM", folder)
-        version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
-        # asked for at loading, because transformers keeps in fp32 what overflows in fp16
-        precision = {"dtype" if version >= (4, 56) else "torch_dtype": getattr(torch_module(), DTYPES[dtype])}
-        model, facts = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-            folder, output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder), **precision, **options
+        _refuse_larger(transformers, kind, folder)
+        if dtype:  # asked for at loading, because transformers keeps in fp32 what overflows in fp16
+            version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
+            option = "dtype" if version >= (4, 56) else "torch_dtype"
+            options[option] = getattr(torch_module(), DTYPES[dtype])
+        model, facts = getattr(transformers, kind).from_pretrained(
+            folder, output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder), **options
         )
-    refuse_gaps(folder, facts)
+    # transformers would fill in random numbers; it lists shapes or not, by version
+    wrong = sorted(str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"])
+    gone = sorted(str(key) for key in facts["missing_keys"] if not unread or unread not in key)
+    for what, found in (("has weights of the wrong shape for", wrong), ("has no weights for", gone)):
+        if found:
+            more = f" and {len(found) - 1} others" if len(found) > 1 else ""
+            raise ModelError(f"the checkpoint {what} {found[0]}{more}", where=str(folder),
+                             next="the file is damaged, or belongs to another kind of model")
     return model
 
 
-def refuse_larger(transformers: Any, kind: str, folder: Path) -> None:
+def _refuse_larger(transformers: Any, kind: str, folder: Path) -> None:
     """An error where the configuration describes a model far larger than the weights in the folder: transformers would
     allocate all of it before it misses them."""
     with torch_module().device("meta"):
@@ -98,26 +100,3 @@ def refuse_larger(transformers: Any, kind: str, folder: Path) -> None:
     if described > 2 * there + SLACK:
         raise ModelError(f"its config.json describes {described:,} parameters, and its weights have {there:,} bytes",
                          where=str(folder), next="the file is damaged, or belongs to another model")
-
-
-def refuse_gaps(folder: Path, facts: Mapping[str, Any]) -> None:
-    """An error that names the weight if any was absent or had another shape: transformers would fill in random ones."""
-    # with their shapes or without them, by version
-    wrong = sorted(str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"])
-    gone = sorted(map(str, facts["missing_keys"]))
-    for what, found in (("has weights of the wrong shape for", wrong), ("has no weights for", gone)):
-        if found:
-            more = f" and {len(found) - 1} others" if len(found) > 1 else ""
-            raise ModelError(f"the checkpoint {what} {found[0]}{more}", where=str(folder),
-                             next="the file is damaged, or belongs to another kind of model")
-
-
-@contextmanager
-def reading(folder: Path) -> Iterator[Any]:
-    """The transformers module without log output; its errors about a folder are raised with the folder's name."""
-    try:
-        import transformers
-    except ImportError:
-        raise MissingExtra("transformers", "models") from None
-    with guarded(folder), quiet():
-        yield transformers

@@ -47,7 +47,7 @@ class Outcome:
 
 
 def warn(run: Runtime, device: Callable[[str], str]) -> None:
-    """Try the precision of a run, if it is not fp32, and pass on the notes of the trial. ``device`` resolves "auto"."""
+    """Try the precision of a run and pass on the notes of the trial. ``device`` resolves "auto"."""
     if run.dtype == "fp32":
         return
     check(run.dtype, device(run.device))
@@ -84,12 +84,10 @@ def tried(dtype: str) -> Outcome:
 
 
 def store() -> Path:
-    """Where outcomes are kept."""
     return default_path().with_name("processor.json")
 
 
 def command(dtype: str) -> list[str]:
-    """What the child runs."""
     return [sys.executable, "-c", f"from wholetext.backends.low_precision import forward; forward({dtype!r})"]
 
 
@@ -129,7 +127,7 @@ def _try(dtype: str) -> Outcome:
 
 
 def _attempt(dtype: str, limit: str) -> tuple[str, bool | None]:
-    """What went wrong ("": nothing), and whether a signal ended the child; None where it took too long."""
+    """What went wrong ("": nothing), and whether a signal ended the child (None: too long)."""
     environment = {**os.environ, **({ISA: limit} if limit else {})}
     try:
         ended = subprocess.run(command(dtype), env=environment, capture_output=True, timeout=SECONDS, check=False)
@@ -144,7 +142,7 @@ def _attempt(dtype: str, limit: str) -> tuple[str, bool | None]:
 
 
 def _limit_this_process(dtype: str, outcome: Outcome) -> None:
-    """Set the limit here, where oneDNN has not read it yet: it does so once, when it is first used."""
+    """Set the limit here, if oneDNN has not read it yet: it does so once, when first used."""
     os.environ[ISA] = outcome.limit
     if not _survives(dtype):
         del os.environ[ISA]
@@ -211,7 +209,6 @@ def _read() -> dict[str, Any]:
 
 
 def _outcome(kept: Any) -> Outcome | None:
-    """The content of the file, if it is valid."""
     if not isinstance(kept, dict) or kept.get("limit") not in ("", *LIMITS) or not isinstance(kept.get("works"), bool):
         return None
     return Outcome(kept["works"], kept["limit"], str(kept.get("why", "")))

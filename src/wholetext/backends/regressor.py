@@ -1,24 +1,31 @@
-"""Encoder-decoder models trained to say a number: one decoder step, one reserved word, its score is the answer."""
+"""Encoder-decoder models trained to predict a number (MetricX): their prompts, and one decoder step that answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.device import memory, torch_module
+from wholetext.backends.device import memory, padded, torch_module
 from wholetext.backends.hub.locate import Located, beside, guarded, locate
-from wholetext.backends.layout import Ids, pad
+from wholetext.backends.layout import Ids
 from wholetext.backends.loading import Checkpoint, load_tokenizer
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.types import Fit
+from wholetext.types import Excerpt, Fit
 
 RESERVED = "<extra_id_10>"  # the word whose score is the prediction (Juraska et al. 2023)
 MT5_VOCABULARY, MT5_RESERVED = 250_112, 250_089  # its place in every published mT5
 MT5_TOKENIZER = "google/mt5-xl"  # what published checkpoints without a tokenizer of their own are used with
 SPIECE = ("spiece.model", "tokenizer*", "special_tokens_map.json", "added_tokens.json", "config.json")
+# (version, whether a reference is read) → prompt (Juraska et al. 2023, 2024)
+PROMPTS = {
+    ("23", "ref"): "candidate: {hyp} reference: {ref}",
+    ("23", "qe"): "candidate: {hyp} source: {src}",
+    ("24", "ref"): "source: {src} candidate: {hyp} reference: {ref}",
+    ("24", "qe"): "source: {src} candidate: {hyp}",
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,27 @@ class Prompt:
     """A text to judge, and shorter forms of it: the first that fits is used, the last is cut where none does."""
 
     forms: tuple[str, ...]
+
+
+def prompt(form: str, sides: Mapping[str, Excerpt | None]) -> Prompt:
+    """The prompt with all context, then with less and less of it."""
+    shown = {side: view for side, view in sides.items() if view is not None and f"{{{side}}}" in form}
+    most = max(len(view.before) + len(view.after) for view in shown.values())
+    texts = (form.format(**{side: narrowed(view, keep) for side, view in shown.items()})
+             for keep in range(most, -1, -1))  # fmt: skip
+    return Prompt(tuple(dict.fromkeys(texts)))
+
+
+def narrowed(view: Excerpt, keep: int) -> str:
+    """The scored text with its ``keep`` nearest context segments (the later of two equally near), as one string."""
+    begin, end = view.focus
+    for _ in range(min(keep, len(view.before) + len(view.after))):
+        later = end - view.focus[1] <= view.focus[0] - begin
+        if end < len(view.parts) and (later or begin == 0):
+            end += 1
+        else:
+            begin -= 1
+    return view.glue.join(view.parts[begin:end])
 
 
 class Regressor:
@@ -61,9 +89,8 @@ class Regressor:
         """(batch, width) what the decoder has before the output layer, after one step."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         rows = [self.read(x)[0] or (0,) for x in batch]  # no text at all: attend to one padding id
-        ids = torch.tensor(pad(rows, 0), device=device)  # (batch, ids)
-        sizes = torch.tensor([len(row) for row in rows], device=device)
-        mask = (torch.arange(ids.shape[1], device=device)[None, :] < sizes[:, None]).long()  # (batch, ids)
+        ids, real = padded(rows, 0, device)  # (batch, ids)
+        mask = real.long()
         states = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, ids, width)
         step = torch.zeros((len(rows), 1), dtype=torch.long, device=device)
         return model.get_decoder()(
@@ -85,7 +112,6 @@ class Regressor:
 
     @property
     def index(self) -> int:
-        """The reserved word's id."""
         size = int(self.checkpoint.config.vocab_size)
         index = MT5_RESERVED if size == MT5_VOCABULARY else self.words(RESERVED)
         if not 0 <= index < size:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wholetext.backends.device import memory, torch_module
+from wholetext.backends.device import memory, padded, torch_module
 from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, assemble, lay_out, pad, together
 from wholetext.backends.loading import Checkpoint, load_tokenizer
@@ -69,9 +69,7 @@ class Seq2Seq:
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         given, said = [self.given(x.given).ids for x in batch], [self.said(x.said) for x in batch]
         with torch.inference_mode(), memory():
-            reads = torch.tensor(pad(given, self._pad), device=device)  # (batch, ids)
-            sizes = torch.tensor([len(ids) for ids in given], device=device)
-            mask = torch.arange(reads.shape[1], device=device)[None, :] < sizes[:, None]  # (batch, ids)
+            reads, mask = padded(given, self._pad, device)  # (batch, ids)
             # the decoder is causal, so what pads the end is never seen and needs no mask
             writes = torch.tensor(pad([(self._start, *layout.ids[:-1]) for layout in said], self._pad), device=device)
             hidden = head_input(model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes)
@@ -87,21 +85,20 @@ class Seq2Seq:
         return [_said(layout, each) for layout, each in zip(said, found)]
 
     def marked(self, layout: Layout) -> str:
-        """The tokens of a sequence for a reader, «the scored ones» between marks."""
-        tokens = [str(token) for token in self.tokenizer.convert_ids_to_tokens(list(layout.ids))]
-        scored = f"«{' '.join(tokens[layout.start : layout.stop])}»"
-        return " ".join([*tokens[: layout.start], scored, *tokens[layout.stop :]])
+        tokens = self.tokenizer.convert_ids_to_tokens(list(layout.ids))
+        return layout.marked([str(token) for token in tokens])
 
     def ids(self, text: str) -> Ids:
         return _ids(self.tokenizer, text, "text_target")
 
     def _given(self, view: Excerpt) -> Layout:
-        return self._laid_out(_parts(self.tokenizer, view, "text"), self.reads)
+        parts = Parts.of(view, lambda text: _ids(self.tokenizer, text, "text"))
+        return self._laid_out(parts, self.reads)
 
     def _said(self, view: Excerpt) -> Layout:
         # what follows the scored text cannot reach it through a causal decoder, so it takes no room there
         short = Excerpt(view.parts[: view.focus[1]], view.focus, view.glue)
-        return self._laid_out(_parts(self.tokenizer, short, "text_target"), self.writes)
+        return self._laid_out(Parts.of(short, self.ids), self.writes)
 
     def _laid_out(self, parts: Parts, markers: Markers) -> Layout:
         if self.truncation == "context":
@@ -153,7 +150,7 @@ def head_input(model: Any, **inputs: Any) -> Any:
 
 
 def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float]:
-    """log p of each wanted id from (n, d) hidden states, a bounded number of vocabulary rows at a time."""
+    """log p of each wanted id from (n, d) hidden states, a bounded number at a time."""
     torch, head = torch_module(), model.get_output_embeddings()
     bias = getattr(model, "final_logits_bias", None)
     targets = torch.tensor(wanted, device=hidden.device)
@@ -176,7 +173,7 @@ def _said(layout: Layout, logs: list[float]) -> TokenLogProbs:
 
 
 def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
-    """The same for a sequence cut on the right: what was cut away counts as a token of log-probability 0."""
+    """The same for a sequence cut on the right: what is gone counts as log-probability 0."""
     before = logs[:1] if 0 < layout.start <= len(layout.ids) and logs else []
     inside = logs[len(before) : len(before) + layout.stop - layout.start]
     after = logs[len(before) + len(inside) :]
@@ -184,20 +181,12 @@ def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
     return TokenLogProbs(opening, sum(inside), tokens, sum(after))
 
 
-def _parts(tokenizer: Any, view: Excerpt, side: str) -> Parts:
-    return Parts(
-        tuple(_ids(tokenizer, part, side) for part in view.before),
-        _ids(tokenizer, view.text, side),
-        tuple(_ids(tokenizer, part, side) for part in view.after),
-    )
-
-
 def _ids(tokenizer: Any, text: str, side: str) -> Ids:
     return tuple(tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"])
 
 
 def _markers(tokenizer: Any, side: str) -> Markers:
-    """What the tokenizer puts around a text, found by looking: the ids beside those of a short word."""
+    """What the tokenizer puts around a text, found by looking at a short word."""
     inner, whole = _ids(tokenizer, "a", side), tuple(tokenizer(**{side: "a"})["input_ids"])
     at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), -1)
     if at < 0 or not inner or at + len(inner) == len(whole):
@@ -208,12 +197,9 @@ def _markers(tokenizer: Any, side: str) -> Markers:
 
 
 def _limit(tokenizer: Any, config: Any) -> int:
-    """Ids the model takes: the smaller of what tokenizer and positions say (some tokenizers name a huge number)."""
+    """Ids the model takes: the smaller of what tokenizer and positions say."""
     limit = min(int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length))
     return DEFAULT_LIMIT if limit >= NO_LIMIT else limit
-
-
-# ---------------------------------------------------------------- languages
 
 
 def speak(tokenizer: Any, langs: tuple[str, str]) -> None:

@@ -45,7 +45,8 @@ class Tokenizer:
     def __init__(self, folder: Path, kind: str = "AutoTokenizer", vocabulary: Path | None = None) -> None:
         self.folder = folder
         self.config = read_config(folder)
-        self._full = _load(vocabulary or folder, kind)
+        with reading(vocabulary or folder, _BROKEN) as transformers:
+            self._full = getattr(transformers, kind).from_pretrained(str(vocabulary or folder), **SAFE)
         self._core = _core(vocabulary or folder, self._full)
         self._memo: dict[str, Ids] = {}
         self._layouts: dict[tuple[Excerpt, TokenizedText], Layout] = {}
@@ -63,7 +64,11 @@ class Tokenizer:
         if found is None:
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
-            found = self._memo[text] = self._encode(text)
+            if self._core is not None:
+                made = self._core.encode(text, add_special_tokens=False).ids
+            else:
+                made = self._full(text, add_special_tokens=False, verbose=False)["input_ids"]
+            found = self._memo[text] = tuple(made)
         return found
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
@@ -81,18 +86,10 @@ class Tokenizer:
         return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
 
     def marked(self, layout: Layout) -> str:
-        """The tokens of a sequence for a reader, «the scored ones» between marks."""
-        tokens = self.tokens(layout.ids)
-        scored = f"«{' '.join(tokens[layout.start : layout.stop])}»"
-        return " ".join([*tokens[: layout.start], scored, *tokens[layout.stop :]])
+        return layout.marked(self.tokens(layout.ids))
 
     def parts(self, view: Excerpt, strip: bool = False) -> Parts:
-        """The ids of a view part by part; the scored segments are one text."""
-        return Parts(
-            tuple(self.ids(text, strip) for text in view.before),
-            self.ids(view.text, strip),
-            tuple(self.ids(text, strip) for text in view.after),
-        )
+        return Parts.of(view, lambda text: self.ids(text, strip))
 
     def limited(self, limit: int | None, model: str = "") -> int:
         """The number of ids a user or a settings file asks for (0 where none does); an error if the model cannot."""
@@ -137,11 +134,6 @@ class Tokenizer:
         length = self._full.model_max_length  # absent = a huge sentinel
         stated = int(min(length, 1_000_000)) if isinstance(length, (int, float)) and length > 0 else 1_000_000
         return min(stated, self.positions or (stated if stated < 1_000_000 else 512))
-
-    def _encode(self, text: str) -> Ids:
-        if self._core is not None:
-            return tuple(self._core.encode(text, add_special_tokens=False).ids)
-        return tuple(self._full(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def _markers(self) -> Markers:
         empty = tuple(self._full("")["input_ids"])
@@ -197,25 +189,20 @@ def read_table(path: Path) -> dict[str, Any]:
     return found
 
 
-def _load(folder: Path, kind: str) -> Any:
+@contextmanager
+def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[Any]:
+    """The transformers module, silent; its errors name the folder."""
     try:
         import transformers
+        from transformers.utils import logging
     except ImportError:
         raise MissingExtra("transformers", "models") from None
-    with guarded(folder, _BROKEN), quiet():
-        return getattr(transformers, kind).from_pretrained(str(folder), **SAFE)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """No progress bars, warnings and load reports from transformers; its settings are put back afterwards."""
-    from transformers.utils import logging
-
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        yield
+        with guarded(folder, what):
+            yield transformers
     finally:
         logging.set_verbosity(level)
         if bars:

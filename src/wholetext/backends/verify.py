@@ -42,7 +42,6 @@ def verify(folder: Path) -> list[Finding]:
 
 
 def _described(folder: Path) -> Iterator[Finding]:
-    """config.json or hparams.yaml, and the tokenizer where the folder has one."""
     if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
         yield _read("wholetext.json", "a metric made by `wholetext train`", lambda: checked_config(folder))
         return
@@ -112,15 +111,11 @@ def _hashes(folder: Path) -> Iterator[Finding]:
     for path in sorted(folder.rglob("*")):
         blob = path.resolve()
         if path.is_symlink() and blob.is_file() and blob.parent.name == "blobs":
-            good = _git_or_sha256(blob) == blob.name
+            # large files go by SHA-256, small ones by the hash git gives them
+            start = None
+            if len(blob.name) != 64:
+                start = hashlib.sha1(f"blob {blob.stat().st_size}\0".encode())
+            good = hub.file_digest(str(blob), start) == blob.name
             said = "as the hub has it" if good else "other content than the hub's"
             yield Finding(path.relative_to(folder).as_posix(), good, said)
 
-
-def _git_or_sha256(path: Path) -> str:
-    """Large files go by SHA-256, small ones by the hash git gives them."""
-    digest = hashlib.sha256() if len(path.name) == 64 else hashlib.sha1(f"blob {path.stat().st_size}\0".encode())
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.flags.loops import loop
 from wholetext.languages import scripts_of
 from wholetext.languages.identify import Profile, likelihoods
 from wholetext.languages.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
@@ -29,6 +29,8 @@ REPEATED = 25  # letters
 FACTOR, DOCUMENT_FACTOR = 2.5, 1.6  # times too long or too short
 SPREADS = 6.0  # and this many robust standard deviations from the usual proportion
 _WORD = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u1fff]+")  # of an alphabet: neither ideographs nor kana are words
+_PERIOD = 60  # longest repeated piece looked for, in words or characters
+_WORD_LENGTH = 15  # characters per blank beyond which text is read by character, not by word
 PADDING = 8.0  # characters added to both lengths, so that short texts are not judged by a word more or less
 
 
@@ -44,7 +46,6 @@ class SideBySide:
     refs: list[list[str]]
 
     def sides(self) -> list[list[str]]:
-        """Output, source where there is one, references."""
         return [self.hyp, *([self.src] if self.src is not None else []), *self.refs]
 
     @property
@@ -80,8 +81,12 @@ def copied(texts: SideBySide) -> Notes:
 
 
 def wrong_script(texts: SideBySide) -> Notes:
-    """Most text is in a script that neither the target language nor the reference uses; names that are kept are not."""
-    expected = _expected(texts)
+    """Most text, kept names apart, is in a script of neither the target language nor the reference."""
+    names = scripts_of(texts.langs[1])
+    expected: Mask = np.isin(SCRIPTS, names)  # (scripts,)
+    if not names and texts.refs:  # the code says nothing about it
+        total = letters(texts.refs[0][:BLOCK]).sum(axis=0)
+        expected = 10 * total > total.sum()
     if not expected.any():
         return {}
     usual = "/".join(np.array(SCRIPTS)[expected])
@@ -98,7 +103,7 @@ def wrong_script(texts: SideBySide) -> Notes:
 
 
 def _mostly_foreign(side: Sequence[str], expected: Mask) -> tuple[Mask, IntArray]:
-    """(texts,) whether less than half of the content is in expected scripts; (texts, scripts) letters."""
+    """(texts,) whether most content is in other scripts; (texts, scripts) letters."""
     counts = letters(side)
     content = counts * CONTENT
     return 2 * content[:, expected].sum(axis=1) < content.sum(axis=1), counts
@@ -108,15 +113,6 @@ def _without_kept_names(texts: SideBySide, at: int) -> str:
     """An output less the names, codes and addresses that source or reference have too."""
     known = {word.lower() for side in texts.sides()[1:] for word in _WORD.findall(side[at])}
     return _WORD.sub(lambda word: "" if word[0].lower() in known - {word[0]} else word[0], texts.hyp[at])
-
-
-def _expected(texts: SideBySide) -> Mask:
-    """(scripts,) what the language is written in; by the references where its code says nothing; or none."""
-    names = scripts_of(texts.langs[1])
-    if names or not texts.refs:
-        return np.isin(SCRIPTS, names)
-    counts = letters(texts.refs[0][:BLOCK]).sum(axis=0)
-    return np.asarray(10 * counts > counts.sum())
 
 
 class Likeness:
@@ -138,31 +134,22 @@ class Likeness:
         if len(profiles) > 1:
             kept = np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0  # the reference quotes the source language too
             self.source = np.where(kept, 0.0, sums[1] - sums[0])
-        if texts.refs and not _unspaced(texts):
+        # there are too many trigrams of ideographs and syllables to learn them from a corpus
+        if texts.refs and not set(scripts_of(texts.langs[1])) & (UNSPACED | {"Hangul"}):
             self.target = np.where(ref_count >= JUDGE / 2, usual[0] * self.count - sums[0], 0.0)
 
-    def alone(self) -> Notes:
-        """Single texts, judged where they are long enough."""
-        return _foreign(self.count, self.source, self.target)
-
-    def together(self, owner: IntArray, documents: int) -> Notes:
-        """Whole documents; ``owner`` (texts,) says which, -1 for none."""
-        source, target = (
-            None if values is None else _by_document(values, owner, documents) for values in (self.source, self.target)
-        )
-        return _foreign(_by_document(self.count, owner, documents), source, target)
-
-
-def _foreign(count: FloatArray | IntArray, source: FloatArray | None, target: FloatArray | None) -> Notes:
-    enough = count + DOUBT  # n · (1 + DOUBT / n)
-    notes: Notes = {}
-    if target is not None:
-        for at in np.flatnonzero((count >= JUDGE) & (target > UNLIKE_TARGET * enough)):
-            notes[int(at)] = "unlike the language of the references"
-    if source is not None:
-        for at in np.flatnonzero((count >= JUDGE) & (source > LIKE_SOURCE * enough)):
-            notes[int(at)] = "looks like the source language"
-    return notes
+    def notes(self, owner: IntArray | None = None) -> Notes:
+        """Of long enough texts; of documents where ``owner`` (texts,) says which, -1: none."""
+        count = _by_document(self.count, owner)
+        notes: Notes = {}
+        for values, nats, note in (
+            (self.target, UNLIKE_TARGET, "unlike the language of the references"),
+            (self.source, LIKE_SOURCE, "looks like the source language"),
+        ):
+            if values is not None:
+                clear = _by_document(values, owner) > nats * (count + DOUBT)  # n · (1 + DOUBT / n)
+                notes.update((int(at), note) for at in np.flatnonzero((count >= JUDGE) & clear))
+        return notes
 
 
 def loops(texts: SideBySide) -> Notes:
@@ -173,16 +160,50 @@ def loops(texts: SideBySide) -> Notes:
         if piece is None:
             continue
         others = [loop(side[at]) for side in texts.sides()[1:]]
-        if not any(other is not None and 2 * other.times >= piece.times for other in others):
-            found[at] = f"{piece.times} times in a row: {_short(piece.piece)}"
+        if not any(other is not None and 2 * other[1] >= piece[1] for other in others):
+            found[at] = f"{piece[1]} times in a row: {_short(piece[0])}"
+    return found
+
+
+def loop(text: str) -> tuple[str, int] | None:
+    """A piece repeated 3 times or more in a row, over 9 words or 18 characters, and how often.
+
+    By word, or by character where words are not separated. A piece without letters is none.
+    """
+    tokens: Sequence[str] = text.split()
+    glue, least = " ", 9
+    if len(text) > _WORD_LENGTH * len(tokens) + _WORD_LENGTH:
+        tokens, glue, least = text, "", 18
+    different = len(set(tokens))  # in most text nearly all words are
+    many = 3 * different > 2 * len(tokens) if glue else 2 * different >= len(tokens)
+    if many or len(tokens) < least:
+        return None
+    numbers: dict[str, int] = {}
+    codes = np.array([numbers.setdefault(token, len(numbers)) for token in tokens])
+    best, found = 0, None
+    for period in range(1, min(_PERIOD, len(tokens) // 3) + 1):
+        equal = codes[period:] == codes[:-period]
+        edges = np.flatnonzero(np.diff(equal.astype(np.int8), prepend=0, append=0))  # of runs of equal tokens
+        runs = edges[1::2] - edges[::2]
+        covered = int(runs.max(initial=0)) + period
+        if covered >= max(least, 3 * period) and covered > best:
+            start = int(edges[2 * runs.argmax()])
+            piece = glue.join(tokens[start : start + period])
+            if any(map(str.isalpha, piece)):
+                best, found = covered, (piece, covered // period)
     return found
 
 
 def repeats(texts: SideBySide) -> Notes:
-    """One output for three different sources anywhere, or for two in a row; and for as many different references."""
+    """One output for three different sources (and references) anywhere, or for two in a row."""
     if texts.src is None and not texts.refs:
         return {}
-    places = _places(texts.hyp)
+    counts = Counter(text for text in texts.hyp if len(text) >= REPEATED)
+    again = [text for text, count in counts.items() if count > 1 and _letters(text) >= REPEATED]
+    places: dict[str, list[int]] = {text: [] for text in again}
+    for at, text in enumerate(texts.hyp):
+        if text in places:
+            places[text].append(at)
     found = {}
     for text, members in places.items():
         kinds = min(len({_plain(side[at]) for at in members}) for side in texts.sides()[1:])
@@ -193,38 +214,19 @@ def repeats(texts: SideBySide) -> Notes:
     return found
 
 
-def _places(hyp: list[str]) -> dict[str, list[int]]:
-    """Where each long text is that comes more than once."""
-    seen: set[str] = set()
-    again: dict[str, list[int]] = {}
-    for text in hyp:
-        if len(text) >= REPEATED:
-            if text in seen:
-                again[text] = []
-            seen.add(text)
-    if again:
-        for at, text in enumerate(hyp):
-            if text in again:
-                again[text].append(at)
-    return {text: members for text, members in again.items() if _letters(text) >= REPEATED}
+def lengths(texts: SideBySide, owner: IntArray | None = None) -> Notes:
+    """Far longer or shorter, beside the reference (or source), than this system's output usually is.
 
-
-def lengths(texts: SideBySide) -> Notes:
-    """Far longer or shorter, beside the reference (or source), than this system's output usually is."""
+    ``owner`` as in ``Likeness.notes``: of whole documents, less is suspicious already.
+    """
     if texts.guide is None:
         return {}
-    return _disproportion(_sizes(texts.hyp), _sizes(texts.guide), FACTOR, "reference" if texts.refs else "source")
-
-
-def document_lengths(texts: SideBySide, owner: IntArray, documents: int) -> Notes:
-    """The same for whole documents, where less is suspicious already."""
-    if texts.guide is None or not documents:
-        return {}
-    hyp, guide = (_by_document(_sizes(side), owner, documents) for side in (texts.hyp, texts.guide))
-    return _disproportion(hyp, guide, DOCUMENT_FACTOR, "reference" if texts.refs else "source")
-
-
-def _disproportion(hyp: FloatArray, guide: FloatArray, factor: float, name: str) -> Notes:
+    hyp, guide = (
+        _by_document(np.array([len(text) for text in side], dtype=np.float64), owner)
+        for side in (texts.hyp, texts.guide)
+    )
+    factor = FACTOR if owner is None else DOCUMENT_FACTOR
+    name = "reference" if texts.refs else "source"
     judged = (hyp > 0) & (guide > 0)
     if not judged.any():
         return {}
@@ -237,18 +239,11 @@ def _disproportion(hyp: FloatArray, guide: FloatArray, factor: float, name: str)
     return {int(at): f"{hyp[at] / guide[at]:.2g} times as long as the {name}" for at in np.flatnonzero(off)}
 
 
-def _sizes(side: Sequence[str]) -> FloatArray:
-    return np.fromiter(map(len, side), dtype=np.float64, count=len(side))
-
-
-def _by_document(values: FloatArray | IntArray, owner: IntArray, documents: int) -> FloatArray:
+def _by_document(values: FloatArray | IntArray, owner: IntArray | None) -> FloatArray:
+    if owner is None:
+        return values.astype(np.float64)
     inside = owner >= 0
-    return np.bincount(owner[inside], values[inside], documents).astype(np.float64)
-
-
-def _unspaced(texts: SideBySide) -> bool:
-    """Scripts whose trigrams are too many to learn from a corpus."""
-    return bool(set(scripts_of(texts.langs[1])) & (UNSPACED | {"Hangul"}))
+    return np.bincount(owner[inside], values[inside]).astype(np.float64)
 
 
 def _plain(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from wholetext.errors import AlignmentError
-from wholetext.flags import checks as suspicion
+from wholetext.flags import checks
 from wholetext.flags.checks import SideBySide
 from wholetext.types import Corpus, Output
 
@@ -43,22 +43,28 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     segment in twenty has. Where an output has other segments than the source, the document is judged as one text.
     """
     texts = side_by_side(corpus, output)
-    likeness = suspicion.Likeness(texts)
+    likeness = checks.Likeness(texts)
     found: dict[int, tuple[Kind, str]] = {}
-    checks: tuple[tuple[Kind, dict[int, str]], ...] = (
-        ("empty", suspicion.empty(texts)),
-        ("copied", suspicion.copied(texts)),
-        ("loop", suspicion.loops(texts)),
-        ("repeat", suspicion.repeats(texts)),
-        ("script", suspicion.wrong_script(texts)),
-        ("language", likeness.alone()),
-        ("length", suspicion.lengths(texts)),
-    )
-    for kind, notes in checks:
+    every: dict[Kind, dict[int, str]] = {
+        "empty": checks.empty(texts),
+        "copied": checks.copied(texts),
+        "loop": checks.loops(texts),
+        "repeat": checks.repeats(texts),
+        "script": checks.wrong_script(texts),
+        "language": likeness.notes(),
+        "length": checks.lengths(texts),
+    }
+    for kind, notes in every.items():
         for at, note in notes.items():
             found.setdefault(at, (kind, note))
     single = [Flag(found[at][0], texts.docs[at], texts.segments[at], found[at][1]) for at in sorted(found)]
-    return (*single, *_documents(texts, single, likeness), *_system(texts, single))
+    counts = Counter(flag.kind for flag in single)
+    total = len(texts.docs)
+    system = [
+        Flag(kind, None, None, f"{count} of {total} segments")
+        for kind, count in counts.items() if count >= max(3, total / 20)
+    ]
+    return (*single, *_documents(texts, single, likeness), *system)
 
 
 def summary(system: str, found: Iterable[Flag]) -> str:
@@ -77,7 +83,7 @@ def summary(system: str, found: Iterable[Flag]) -> str:
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
-    """Segments of output, source and references in parallel; whole documents where their numbers differ."""
+    """Texts in parallel: segments, or whole documents where their numbers differ."""
     names = corpus.references
     texts = SideBySide(corpus.langs, [], [], [], [] if corpus.has_source else None, [[] for _ in names])
     for doc in corpus.docs:
@@ -97,8 +103,8 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     return texts
 
 
-def _documents(texts: SideBySide, single: list[Flag], likeness: suspicion.Likeness) -> list[Flag]:
-    """Half of a document's segments flagged alike, or the document suspicious when taken together."""
+def _documents(texts: SideBySide, single: list[Flag], likeness: checks.Likeness) -> list[Flag]:
+    """Half of the segments are flagged alike, or all together are suspicious."""
     sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
     counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
     found = [
@@ -109,22 +115,13 @@ def _documents(texts: SideBySide, single: list[Flag], likeness: suspicion.Likene
     names = list(sizes)
     number = {name: i for i, name in enumerate(names)}
     owner = np.array([number.get(doc, -1) for doc in texts.docs], dtype=np.int64)
-    together: tuple[tuple[Kind, dict[int, str]], ...] = (
-        ("language", likeness.together(owner, len(names))),
-        ("length", suspicion.document_lengths(texts, owner, len(names))),
-    )
-    for kind, notes in together:
+    together: dict[Kind, dict[int, str]] = {
+        "language": likeness.notes(owner),
+        "length": checks.lengths(texts, owner),
+    }
+    for kind, notes in together.items():
         for at, note in notes.items():
             if names[at] not in known:
                 known.add(names[at])
                 found.append(Flag(kind, names[at], None, note))
     return found
-
-
-def _system(texts: SideBySide, single: list[Flag]) -> list[Flag]:
-    counts = Counter(flag.kind for flag in single)
-    total = len(texts.docs)
-    return [
-        Flag(kind, None, None, f"{count} of {total} segments")
-        for kind, count in counts.items() if count >= max(3, total / 20)
-    ]

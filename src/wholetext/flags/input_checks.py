@@ -6,15 +6,17 @@ Like flags, these are hints for people and prefer silence to a false alarm; docs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
 
 import numpy as np
 
-from wholetext.flags.order import order_note
+from wholetext.alignment.alignment import words
+from wholetext.errors import count
 from wholetext.languages import code_of, scripts_of
 from wholetext.languages.identify import listed, other_language
 from wholetext.languages.scripts import CONTENT, SCRIPTS, letters
-from wholetext.types import Corpus, FloatArray, Output
+from wholetext.types import Corpus, FloatArray, IntArray, Output
 
 SAMPLE = 40_000  # characters of a side that are looked at
 LETTERS = 100  # that a text must have to be judged by its script, weighted by how much they say
@@ -25,36 +27,40 @@ KANA = (0.02, 0.15)  # less is not Japanese, more is
 DOCUMENTS, DOCUMENT = 40, 1_200  # documents of a side, and characters of each, that are looked at for that
 _BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Thai": "th"}  # what -l changes
 
+FEWEST = 12  # segments, below which nothing is said
+WINDOW = 40  # segments looked at together
+SHIFTS = tuple(shift for size in range(1, 6) for shift in (size, -size))
+PAIRS = 60  # pairs of segments whose words are compared
+CLEARER, CLEAR = 0.25, 0.5  # how much better, and how well, lengths must correlate before words are compared
+LOOSE = 0.4  # correlation of lengths below which words are compared in any case
+CHANCE = 1.5  # times what any two segments share: below that, segments do not belong together
+LONGER = 4.0  # added to lengths in characters
+
 Documents = Mapping[str, Sequence[str]]
 
 
 def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     """Everything that looks wrong about the input as a whole, as sentences."""
-    sides = dict(_sides(corpus))
+    sides: dict[str, Documents] = {}
+    if corpus.has_source:
+        sides["the source"] = {doc.id: doc.src or () for doc in corpus.docs}
+    for name in corpus.references:
+        sides[f"the reference {name}"] = {doc.id: doc.refs[name] for doc in corpus.docs}
     hyps = {f"the output of {output.system}": output.docs for output in outputs}
     return [*_languages(corpus.langs, sides, hyps), *_order(corpus, outputs), *_equal(corpus, outputs)]
 
 
-def _sides(corpus: Corpus) -> Iterator[tuple[str, Documents]]:
-    if corpus.has_source:
-        yield "the source", {doc.id: doc.src or () for doc in corpus.docs}
-    for name in corpus.references:
-        yield f"the reference {name}", {doc.id: doc.refs[name] for doc in corpus.docs}
-
-
-# ---------------------------------------------------------------- languages
-
-
 def _languages(langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Mapping[str, Documents]) -> list[str]:
-    """A pair that is swapped or wrong; sides in several languages; an undeclared language that needs a tokenizer."""
+    """Pairs that are swapped or wrong, sides in several languages, languages that must be declared."""
     expected = {name: langs[0] if name == "the source" else langs[1] for name in (*sides, *hyps)}
     every = {**sides, **hyps}
     looks = {name: _look(_sample(docs), expected[name], WORDS) for name, docs in every.items()}
     wrong = {name: look for name, look in looks.items() if look}
     pair = "-".join(langs)
     targets = [name for name in looks if name != "the source"]
-    fits = [_fits(docs, langs[int(name == "the source")], looks[name]) for name, docs in every.items()]
-    if "the source" in wrong and all(fits):
+    swapped = "the source" in wrong and all(langs) and all(looks.values()) and not any(
+        _look(_sample(docs), langs[int(name == "the source")], WORDS) for name, docs in every.items())
+    if swapped:
         return [f"source and target look swapped: the source {wrong['the source']}, but the pair is {pair}; "
                 f"give -l {langs[1]}-{langs[0]}, or exchange the files"]
     shared = {looks[name] for name in targets}
@@ -68,36 +74,25 @@ def _languages(langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Map
     return found + _undeclared(langs, every, targets)
 
 
-def _fits(docs: Documents, lang: str, look: str) -> bool:
-    """Whether a side that is not in its own language is in ``lang``."""
-    return bool(look) and bool(lang) and not _look(_sample(docs), lang, WORDS)
-
-
 def _look(texts: Sequence[str], lang: str, least: int) -> str:
-    """What texts look like where that is not ``lang``: "is written in Cyrillic, not Latin", "looks like de, not en"."""
+    """What texts look like where that is not ``lang``, as "looks like de, not en"; else ""."""
     if not lang:
         return ""
     content = letters(texts).sum(axis=0) * CONTENT  # (scripts,)
     scripts = scripts_of(lang)
     if scripts and content.sum() >= LETTERS and content[np.isin(SCRIPTS, scripts)].sum() < FOREIGN * content.sum():
         return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
-    if scripts and "Han" in scripts and content.sum() >= LETTERS:
-        other = _by_kana(content, code_of(lang))
-    else:
-        other = other_language(texts, code_of(lang), least) if listed(code_of(lang)) else ""
+    code, other = code_of(lang), ""
+    if scripts and "Han" in scripts and content.sum() >= LETTERS:  # Japanese has kana, Chinese has not
+        kana = content[np.isin(SCRIPTS, ("Hiragana", "Katakana"))].sum() / content.sum()
+        if kana < KANA[0] if code == "ja" else kana > KANA[1]:
+            other = "zh" if code == "ja" else "ja"
+    elif listed(code):
+        other = other_language(texts, code, least)
     return f"looks like {other}, not {lang}" if other else ""
 
 
-def _by_kana(content: FloatArray, lang: str) -> str:
-    """The other one of Chinese and Japanese: a text has kana or it has not."""
-    kana = content[np.isin(SCRIPTS, ("Hiragana", "Katakana"))].sum() / content.sum()
-    if lang == "ja":
-        return "zh" if kana < KANA[0] else ""
-    return "ja" if kana > KANA[1] else ""
-
-
 def _mixed(name: str, docs: Documents, lang: str) -> str:
-    """A note where many documents of a side are in another language than the rest."""
     names = list(docs)
     if len(names) > DOCUMENTS:
         names = [names[i] for i in sorted(np.random.default_rng(0).choice(len(names), DOCUMENTS, replace=False))]
@@ -129,11 +124,7 @@ def _sample(docs: Documents) -> list[str]:
     return texts[::step]
 
 
-# ---------------------------------------------------------------- order and repetition
-
-
 def _order(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
-    """Outputs that are reversed, shifted, or of other texts, by the first reference (else the source)."""
     name = next(iter(corpus.references), None)
     guides = {doc.id: doc.refs[name] if name else doc.src for doc in corpus.docs}
     against = "the reference" if name else "the source"
@@ -152,7 +143,6 @@ def _order(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
 
 
 def _equal(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
-    """Outputs that are the same text under two names, and outputs that are a reference under another name."""
     names: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     for output in outputs:
         names.setdefault(tuple(output.docs.get(doc.id, ()) for doc in corpus.docs), []).append(output.system)
@@ -162,3 +152,99 @@ def _equal(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         same = names.get(tuple(doc.refs[name] for doc in corpus.docs), [])
         found += [f"{system} is the reference {name} itself" for system in same if system != name]
     return found
+
+
+def order_note(hyp: Sequence[str], guide: Sequence[str], places: Sequence[str]) -> str:
+    """What is wrong with the order of an output beside its guide, or ""; ``{against}`` stands for the guide's name.
+
+    Correlations of lengths pick the places to look at, words that segments share (names, numbers, cognates) decide.
+    """
+    size = len(hyp)
+    if size < FEWEST:
+        return ""
+    lengths = [np.log(np.fromiter(map(len, side), dtype=np.float64, count=size) + LONGER) for side in (hyp, guide)]
+    compare = _Words(hyp, guide)
+    here = np.arange(size)
+    straight = _correlation(*lengths)
+    if _better(lengths, here, here[::-1], straight) and compare.belongs(here, here[::-1]):
+        return "the segments look reversed: the last goes with the first of {against}"
+    shifted = _shifted(lengths, compare)
+    if shifted is not None:
+        start, length, shift = shifted
+        many = count(abs(shift), "segment")
+        return (f"{length} segments look shifted, from about {places[start]} on: they go with {{against}} "
+                f"{many} {'further on' if shift > 0 else 'before'}; is a line missing or too many?")
+    if straight < LOOSE and size >= WINDOW and not compare.related(here, here):
+        return "the segments do not look like translations of these: neither lengths nor words go with {against}"
+    return ""
+
+
+def _shifted(lengths: Sequence[FloatArray], compare: _Words) -> tuple[int, int, int] | None:
+    """(first segment, number of segments, shift) of the longest stretch that goes with other lines."""
+    size = len(lengths[0])
+    stretches: Counter[int] = Counter()
+    starts: dict[int, int] = {}
+    for begin in range(0, max(1, size - WINDOW // 2), WINDOW):
+        here = np.arange(begin, min(begin + WINDOW, size))
+        own = _correlation(lengths[0][here], lengths[1][here])
+        for shift in SHIFTS:
+            kept = here[(here + shift >= 0) & (here + shift < size)]
+            there = kept + shift
+            if len(kept) >= FEWEST / 2 and _better(lengths, kept, there, own) and compare.belongs(kept, there):
+                stretches[shift] += len(here)
+                starts.setdefault(shift, begin)
+                break
+    if not stretches:
+        return None
+    shift, count = stretches.most_common(1)[0]
+    return (starts[shift], count, shift) if count >= min(size, WINDOW) / 2 else None
+
+
+def _better(lengths: Sequence[FloatArray], here: IntArray, there: IntArray, own: float) -> bool:
+    return own + CLEARER < 1 and _correlation(lengths[0][here], lengths[1][there]) > max(own + CLEARER, CLEAR)
+
+
+def _correlation(first: FloatArray, second: FloatArray) -> float:
+    """Pearson's; 0 where one side does not vary."""
+    a, b = first - first.mean(), second - second.mean()
+    scale = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / scale if scale > 0 else 0.0
+
+
+def _bags(side: Sequence[str]) -> Callable[[int], frozenset[str]]:
+    return cache(lambda at: frozenset(words(side[at])))
+
+
+class _Words:
+    """Shares of rare words that segments of an output have in common with segments of its guide."""
+
+    def __init__(self, hyp: Sequence[str], guide: Sequence[str]) -> None:
+        self.size = len(guide)
+        self.hyp, self.guide = _bags(hyp), _bags(guide)
+
+    def belongs(self, here: IntArray, there: IntArray) -> bool:
+        """Whether segments ``here`` go better with segments ``there`` of the guide than with their own."""
+        better = self._shared(here, there) > 2 * self._shared(here, here)
+        return better and self.related(here, there)
+
+    def related(self, here: IntArray, there: IntArray) -> bool:
+        far = (here + self.size // 2 + 7) % self.size
+        return self._shared(here, there) > CHANCE * self._shared(here, far)
+
+    def _shared(self, here: IntArray, there: IntArray) -> float:
+        """Of the rare words of two segments, the share that both have: the mean over pairs."""
+        step = max(1, len(here) // PAIRS)
+        shares = []
+        for i, j in zip(here[::step].tolist(), there[::step].tolist()):
+            mine, other = self.hyp(i), self.guide(j)
+            both = sum(self.rarity.get(word, 5.0) for word in mine & other)
+            either = sum(self.rarity.get(word, 5.0) for word in mine | other)
+            shares.append(both / max(1e-9, either))
+        return float(np.mean(shares)) + 1e-3
+
+    @cached_property
+    def rarity(self) -> dict[str, float]:
+        """Inverse document frequency of words in a sample of the guide."""
+        sample = range(0, self.size, max(1, self.size // 200))
+        counts = Counter(word for at in sample for word in self.guide(at))
+        return {word: float(np.log(len(sample) / many)) for word, many in counts.items()}

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.backends.embeddings import Tokens, TokenVectors
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.tokenizer import FILES, TokenizedText, read_config
-from wholetext.backends.vectors.token_vectors import Tokens, TokenVectors
 from wholetext.errors import InputError, ModelError
 from wholetext.languages import code_of
 from wholetext.metrics.model_metric import EncoderMetric, model_for

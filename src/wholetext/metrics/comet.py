@@ -8,11 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.backends import low_precision
-from wholetext.backends.comet.cross_encoder import CrossEncoder, Prediction
 from wholetext.backends.comet.model import FIRST_TOKEN, CometModel, locate_comet, locate_encoder, read_hparams
-from wholetext.backends.comet.vectors import GroupedVectors, RegressionHead, SentenceVectors
-from wholetext.backends.device import Precision, pick_device
+from wholetext.backends.comet.scoring import CrossEncoder, GroupedVectors, Prediction, RegressionHead, SentenceVectors
+from wholetext.backends.device import precision_of
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import MetricError, ModelError
 from wholetext.metrics.model_metric import ModelMetric
@@ -195,8 +193,7 @@ class Comet(ModelMetric):
         return score, facts
 
     def _model(self, run: Runtime) -> CometModel:
-        low_precision.warn(run, pick_device)
-        precision = Precision(run.device, run.dtype)
+        precision = precision_of(run)
         return run.resource(self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision))
 
     def _key(self, run: Runtime) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.tokenizer import FILES
-from wholetext.backends.vectors.word_encoder import Passage, TooLong, WordEncoder
+from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError, count
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Matching, Weighting, WordsFrom, grid, mentions

@@ -10,8 +10,7 @@ import numpy as np
 
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.loading import TOKENIZER, open_checkpoint
-from wholetext.backends.prompts import PROMPTS, prompt
-from wholetext.backends.regressor import Prompt, Regressor, locate_tokenizer
+from wholetext.backends.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
 from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
 from wholetext.metrics.model_metric import ModelMetric

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.backends.vectors.token_vectors import Tokens
+from wholetext.backends.embeddings import Tokens
 from wholetext.metrics.bertscore import TokenMetric, TokenWeights
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
 

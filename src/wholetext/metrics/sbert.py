@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from wholetext.backends.embeddings import Embeddings
 from wholetext.backends.encoder import open_encoder
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.tokenizer import FILES, TokenizedText
-from wholetext.backends.vectors.embeddings import Embeddings
 from wholetext.metrics.model_metric import EncoderMetric, model_for
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, Side, mean_stats
 

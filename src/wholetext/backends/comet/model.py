@@ -9,12 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.comet.checkpoint import read_checkpoint
 from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.encoder import Encoder, cut_above
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.loading import reading
-from wholetext.backends.tokenizer import FILES, Tokenizer
+from wholetext.backends.hub.pickled import Stored
+from wholetext.backends.hub.torch_file import TorchFile
+from wholetext.backends.tokenizer import FILES, Tokenizer, reading
 from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes, read_yaml
 
@@ -28,6 +28,7 @@ ENCODERS: Mapping[str, tuple[str, bool]] = {
     "MiniLM": ("XLMRobertaTokenizerFast", False), "BERT": ("BertTokenizerFast", True),
     "RemBERT": ("RemBertTokenizerFast", False),  # it has token types, but COMET never passes them on
 }  # fmt: skip
+WANTED = ("encoder.model.", "layerwise_attention.", "estimator.", "hidden2tag.")  # tensors of a checkpoint
 # what COMET's own classes take for granted where hparams.yaml is silent
 _UNSAID: Mapping[str, Mapping[str, Any]] = {
     "regression": {"hidden_sizes": (3072, 1024)}, "referenceless": {"hidden_sizes": (2048, 1024)}, "ranking": {},
@@ -38,8 +39,6 @@ _UNSAID: Mapping[str, Mapping[str, Any]] = {
 POOLS = ("avg", "max", "cls", "default")
 MIXES = ("softmax", "sparsemax", "sparsemax_patch")  # the last one means softmax
 _MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # what multilingual MiniLM models are tokenised with
-
-
 FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token alone
 
 
@@ -137,6 +136,19 @@ def _hparams(raw: dict[str, Any], where: str) -> Hparams:
     )
 
 
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """The tensors of a checkpoint's ``state_dict`` that COMET models use, by name; their numbers stay in the file.
+
+    Checkpoints are untrusted: nothing in them is executed.
+    """
+    file = TorchFile(path)
+    weights = file.content.get("state_dict") if isinstance(file.content, dict) else None
+    if not isinstance(weights, dict):
+        raise file.fault("the checkpoint has no state_dict")
+    return {key: file.tensor(key, stored) for key, stored in weights.items()
+            if isinstance(stored, Stored) and key.startswith(WANTED)}  # fmt: skip
+
+
 class CometModel:
     """The parts of a model; the tokenizer is there at once, weights when they are first needed."""
 
@@ -146,7 +158,11 @@ class CometModel:
         self.base = locate_encoder(located)
         kind, self.typed = ENCODERS[self.hparams.encoder_model]
         self.tokenizer = Tokenizer(self.base.path, kind, vocabulary=self._vocabulary())
-        self._check_layers()
+        for name, layer in (("layer", self.hparams.layer), ("word_layer", self.hparams.word_layer)):
+            if layer is not None and not 0 <= layer <= self.depth:
+                raise ModelError(f"hparams.yaml asks for {name} {layer}, and its encoder {self.base.name} has "
+                                 f"{self.depth} layers", where=str(located.path),
+                                 next="fetch the model and its encoder again")
         self.encoder = Encoder(located, self.tokenizer, precision, self._build, self.hparams.top)
         self.encoder.exact = self.hparams.pool != "avg" and not self.hparams.segments
 
@@ -170,13 +186,6 @@ class CometModel:
         if not found:
             raise ModelError(f"its config.json has no {name}", where=str(self.base.path), next="fetch it again")
         return int(found)
-
-    def _check_layers(self) -> None:
-        for name, layer in (("layer", self.hparams.layer), ("word_layer", self.hparams.word_layer)):
-            if layer is not None and not 0 <= layer <= self.depth:
-                raise ModelError(f"hparams.yaml asks for {name} {layer}, and its encoder {self.base.name} has "
-                                 f"{self.depth} layers", where=str(self.located.path),
-                                 next="fetch the model and its encoder again")
 
     @cached_property
     def weights(self) -> dict[str, Any]:
@@ -214,18 +223,23 @@ class CometModel:
         sizes = (inputs, *self.hparams.hidden_sizes, 1)
         modules: list[Any] = []
         for i, (size, out) in enumerate(pairwise(sizes)):
-            linear = torch.nn.Linear(size, out, device="meta")  # takes no memory: the weights come from the file
             name = f"estimator.ff.{3 * i}"  # Linear, activation and dropout come in threes
-            linear.weight = torch.nn.Parameter(self.tensor(f"{name}.weight", (out, size)).float(), requires_grad=False)
-            linear.bias = torch.nn.Parameter(self.tensor(f"{name}.bias", (out,)).float(), requires_grad=False)
-            modules += [linear, activation(self.hparams.activation)]
+            modules += [self.linear(name, size, out), activation(self.hparams.activation)]
         modules.pop()
         if self.hparams.final_activation:
             modules.append(activation(self.hparams.final_activation))
         return torch.nn.Sequential(*modules).eval().to(self.encoder.device)
 
+    def linear(self, name: str, inputs: int, outputs: int) -> Any:
+        """A linear layer with the weights of the checkpoint."""
+        torch = torch_module()
+        found = torch.nn.Linear(inputs, outputs, device="meta")  # takes no memory: the weights come from the file
+        for part, shape in (("weight", (outputs, inputs)), ("bias", (outputs,))):
+            tensor = self.tensor(f"{name}.{part}", shape).float()
+            setattr(found, part, torch.nn.Parameter(tensor, requires_grad=False))
+        return found
+
     def _vocabulary(self) -> Path:
-        """The folder with the tokenizer's files."""
         path = self.base.path
         own = any((path / name).is_file() for name in ("tokenizer.json", "sentencepiece.bpe.model", "vocab.txt"))
         if own or self.hparams.encoder_model != "MiniLM":

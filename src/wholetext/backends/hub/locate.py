@@ -74,27 +74,24 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
         check_package(EMBEDDED[model][0].replace("_", "-"))
         return _local(path, model, revision)
     if not HUB_NAME.fullmatch(model):
-        what = "is a file, not a model folder" if _is_there(model) else "there is no such model folder"
+        what = "is a file, not a model folder" if _existing(model) else "there is no such model folder"
         raise ModelError(what, where=model[:200], next="give a folder with config.json or hparams.yaml, or a hub name")
-    if _is_there(model):
+    if _existing(model):
         raise ModelError("is a file, not a model folder", where=model, next="give the folder that contains the file")
     return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
 
 
 def folder_of(model: str) -> Path | None:
-    """The folder of this name, if there is one."""
+    path = _existing(model)
+    return path if path is not None and path.is_dir() else None
+
+
+def _existing(model: str) -> Path | None:
     try:
-        folder = Path(model).expanduser()
-        return folder if folder.is_dir() else None
+        path = Path(model).expanduser()
+        return path if path.exists() else None
     except (OSError, RuntimeError, ValueError):  # too long a name, ~ of an unknown user, a NUL
         return None
-
-
-def _is_there(model: str) -> bool:
-    try:
-        return Path(model).expanduser().exists()
-    except (OSError, RuntimeError, ValueError):
-        return False
 
 
 def identity(model: str, revision: str) -> dict[str, str]:
@@ -180,7 +177,6 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
 
 
 def offline() -> bool:
-    """Whether the environment forbids asking the hub."""
     settings = (os.environ.get(name, "") for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
     return any(value.strip().upper() in {"1", "ON", "YES", "TRUE"} for value in settings)
 
@@ -234,7 +230,7 @@ def loading(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[None]:
-    """Whatever libraries raise over a damaged folder, by file and version, as an error that names the folder."""
+    """Whatever libraries raise over a damaged folder, as an error that names it."""
     try:
         with warnings.catch_warnings():
             # Marian's tokenizer recommends it for a method that tokenizing does not call: no score depends on it.
@@ -265,16 +261,16 @@ def content_hash(folder: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _file_hash(path: str, size: int, mtime: int) -> str:
-    """Hash of one file; size and time are there so that a changed file is read again. Large ones are remembered."""
+    """Hash of one file; by size and time, so that a changed file is read again. Large ones are kept."""
     if size < LARGE:
-        return _digest(path)
+        return file_digest(path)
     try:
         memory, key = Cache(), content_key("file", str(Path(path).resolve()), size, mtime)
     except CacheError:
-        return _digest(path)
+        return file_digest(path)
     try:
         known = memory.get([key]).get(key)
-        found = known.decode() if known else _digest(path)
+        found = known.decode() if known else file_digest(path)
         if known is None:
             memory.put("file hashes", [(key, found.encode())])
         return found
@@ -284,8 +280,8 @@ def _file_hash(path: str, size: int, mtime: int) -> str:
         memory.close()
 
 
-def _digest(path: str) -> str:
-    digest = hashlib.sha256()
+def file_digest(path: str, start: Any = None) -> str:
+    digest = start or hashlib.sha256()
     with Path(path).open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
@@ -326,7 +322,6 @@ def _fault(name: str, fault: Exception) -> ModelError:
 
 
 def _near(name: str) -> str:
-    """Folders whose name is like that of a folder that is not there."""
     parent = folder_of(str(Path(name).parent))
     try:
         there = [path.name for path in sorted(parent.iterdir()) if path.is_dir()] if parent else []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickletools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, BinaryIO
 
 from wholetext.errors import ModelError
@@ -58,10 +59,7 @@ class Stored:
 
     @property
     def elements(self) -> int:
-        total = 1
-        for size in self.shape:
-            total *= size
-        return total
+        return prod(self.shape)
 
     @property
     def extent(self) -> int:
@@ -80,12 +78,15 @@ class Unpickler:
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
 
+    def fault(self, what: str) -> ModelError:
+        return ModelError(what, where=self.where, next=AGAIN)
+
     def read(self, file: BinaryIO) -> Any:
         """The value of the next pickle of a file."""
         try:
             for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):
                 if count > OPCODES:
-                    raise ModelError(f"its pickle has more than {OPCODES:,} opcodes", where=self.where, next=AGAIN)
+                    raise self.fault(f"its pickle has more than {OPCODES:,} opcodes")
                 name = opcode.name
                 if name == "STOP":
                     return self.stack.pop()
@@ -96,19 +97,13 @@ class Unpickler:
                 elif name in _STEPS:
                     _STEPS[name](self, argument)
                 else:
-                    raise ModelError(f"its pickle has the opcode {name}, which no checkpoint needs", where=self.where,
-                                     next=AGAIN)
+                    raise self.fault(f"its pickle has the opcode {name}, which no checkpoint needs")
         except ModelError:
             raise
         except Exception as fault:  # a damaged pickle can fail in any way
-            raise ModelError(f"the checkpoint cannot be read ({type(fault).__name__}: {str(fault)[:200]})",
-                             where=self.where, next=AGAIN) from None
-        raise ModelError("its pickle is truncated", where=self.where, next=AGAIN)
-
-    # ---------------------------------------------------------------- opcodes
-
-    def mark(self, _: Any) -> None:
-        self.marks.append(len(self.stack))
+            what = f"{type(fault).__name__}: {str(fault)[:200]}"
+            raise self.fault(f"the checkpoint cannot be read ({what})") from None
+        raise self.fault("its pickle is truncated")
 
     def since_mark(self) -> list[Any]:
         begin = self.marks.pop()
@@ -158,9 +153,8 @@ class Unpickler:
         if found is None and (module.split(".")[0] in _TOOLS or (module, name) in _INERT_NAMES):
             found = _INERT
         if found is None:
-            raise ModelError(f"the checkpoint asks for {module[:80]}.{name[:80]}, which is neither a tensor nor a "
-                             "plain container; it was refused and nothing in it was executed",
-                             where=self.where, next=AGAIN)
+            raise self.fault(f"the checkpoint asks for {module[:80]}.{name[:80]}, which is neither a tensor nor a "
+                             "plain container; it was refused and nothing in it was executed")
         self.stack.append(found)
 
     def call(self, _: Any) -> None:
@@ -176,17 +170,13 @@ class Unpickler:
         else:
             raise ValueError("something is called that is not a function")
 
-    def call_named(self, _: Any) -> None:
-        self.stack.pop()
-        self.call(None)
-
     def storage(self, _: Any) -> None:
         pid = self.stack.pop()
         fine = isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage" and pid[1] in DTYPES.values()
         if not fine or type(pid[4]) is not int or not isinstance(pid[2], str):
-            raise ModelError("the checkpoint refers to something that is not a tensor", where=self.where, next=AGAIN)
+            raise self.fault("the checkpoint refers to something that is not a tensor")
         if len(pid) > 5 and pid[5] is not None:
-            raise ModelError("its tensors are views in a way that torch no longer writes", where=self.where, next=AGAIN)
+            raise self.fault("its tensors are views in a way that torch no longer writes")
         dtype, width = pid[1]
         self.stack.append(Storage(pid[2], dtype, width, pid[4]))
 
@@ -199,10 +189,6 @@ def _tensor(storage: Any, offset: Any, shape: Any, stride: Any) -> Stored:
     return Stored(storage, offset, tuple(shape), tuple(stride))
 
 
-def _inert() -> object:
-    return _INERT
-
-
 _VALUES = frozenset({
     "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT", "STRING", "BINSTRING",
     "SHORT_BINSTRING", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE",
@@ -210,12 +196,12 @@ _VALUES = frozenset({
 })  # fmt: skip
 _NEW: Mapping[str, Callable[[], Any]] = {
     "NONE": lambda: None, "NEWTRUE": lambda: True, "NEWFALSE": lambda: False, "EMPTY_TUPLE": tuple, "EMPTY_LIST": list,
-    "EMPTY_DICT": dict, "EMPTY_SET": _inert,
+    "EMPTY_DICT": dict, "EMPTY_SET": lambda: _INERT,
 }  # fmt: skip
 _STEPS: Mapping[str, Callable[[Unpickler, Any], Any]] = {
     "PROTO": lambda machine, argument: None,
     "FRAME": lambda machine, argument: None,
-    "MARK": Unpickler.mark,
+    "MARK": lambda machine, argument: machine.marks.append(len(machine.stack)),
     "POP": lambda machine, argument: machine.stack.pop(),
     "POP_MARK": lambda machine, argument: machine.since_mark(),
     "TUPLE": Unpickler.group,
@@ -232,6 +218,7 @@ _STEPS: Mapping[str, Callable[[Unpickler, Any], Any]] = {
     "MEMOIZE": Unpickler.remember,
     "GET": Unpickler.recall, "BINGET": Unpickler.recall, "LONG_BINGET": Unpickler.recall,
     "GLOBAL": Unpickler.name, "STACK_GLOBAL": Unpickler.name,
-    "REDUCE": Unpickler.call, "NEWOBJ": Unpickler.call, "NEWOBJ_EX": Unpickler.call_named,
+    "REDUCE": Unpickler.call, "NEWOBJ": Unpickler.call,
+    "NEWOBJ_EX": lambda machine, argument: machine.call(machine.stack.pop()),
     "BINPERSID": Unpickler.storage,
 }  # fmt: skip

@@ -36,7 +36,7 @@ class TorchFile:
         return ModelError(what, where=str(self.path), next=AGAIN)
 
     def tensor(self, key: str, stored: Stored) -> Any:
-        """The tensor, still lying in the file; an error that names the key where its numbers are missing."""
+        """The tensor, still lying in the file; an error names the key where numbers are missing."""
         begin = self.checked(key, stored)
         torch, storage = torch_module(), stored.storage
         dtype = getattr(torch, storage.dtype)
@@ -47,7 +47,7 @@ class TorchFile:
         return found.clone() if begin % storage.width else found
 
     def checked(self, key: str, stored: Stored) -> int:
-        """Where the tensor's numbers begin; an error where they are not all in the file, or used more than once."""
+        """Where the numbers begin; an error where they are not all in the file, or used twice."""
         storage = stored.storage
         begin, size = self.entries.get(storage.key, (0, -1))
         if (stored.offset + stored.extent) * storage.width > min(size, len(self.bytes) - begin):
@@ -59,11 +59,7 @@ class TorchFile:
 
     def check(self) -> int:
         """How many tensors there are, every one within the file; an error names the first that is not."""
-        count = 0
-        for key, stored in _tensors(self.content):
-            self.checked(key, stored)
-            count += 1
-        return count
+        return len([self.checked(key, stored) for key, stored in _tensors(self.content)])
 
     # ---------------------------------------------------------------- since 1.6: a zip archive without compression
 
@@ -148,7 +144,7 @@ def _mapped(path: Path) -> mmap.mmap:
 
 
 def _tensors(content: Any) -> Iterator[tuple[str, Stored]]:
-    """Every tensor of a checkpoint with its name; containers may hold each other, each is looked into once."""
+    """Every tensor with its name; containers may hold each other, each is looked into once."""
     waiting, known = [("", content)], set()
     while waiting:
         name, value = waiting.pop()

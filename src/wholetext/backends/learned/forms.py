@@ -16,8 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from wholetext.backends import low_precision
-from wholetext.backends.device import Precision, pick_device, torch_module
+from wholetext.backends.device import precision_of, torch_module
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.body import PREFIXES, Opening
 from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, Scale, fill, read_config
@@ -127,8 +126,7 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
 def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
     """The learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
-    precision = Precision(run.device, run.dtype)
-    low_precision.warn(run, pick_device)
+    precision = precision_of(run)
 
     def make() -> LearnedModel:
         config = checked_config(located.path)

@@ -18,8 +18,7 @@ from wholetext.backends.learned.body import Opening, adapt, merge, texts_of
 from wholetext.backends.learned.config import fill
 from wholetext.backends.learned.folder import MODEL_FILES, WeightsFile
 from wholetext.backends.loading import Checkpoint
-from wholetext.backends.prompts import PROMPTS, prompt
-from wholetext.backends.regressor import SPIECE, Prompt, Regressor, locate_tokenizer
+from wholetext.backends.regressor import PROMPTS, SPIECE, Prompt, Regressor, locate_tokenizer, prompt
 from wholetext.backends.tokenizer import check_limit
 from wholetext.types import Fit, FloatArray, Request, Runtime
 

@@ -7,16 +7,16 @@ transformers took for full attention and newer ones for none at all; here every 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.encoder import Encoder
-from wholetext.backends.hub.locate import SAFE, guarded
+from wholetext.backends.hub.locate import SAFE
+from wholetext.backends.tokenizer import reading
 from wholetext.errors import TextTooLong
 from wholetext.types import Fit, IntArray
 
@@ -41,17 +41,18 @@ class WordEncoder:
 
     def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
-        self._words = _word_tokenizer(encoder.located.path)
+        with reading(encoder.located.path, "its tokenizer cannot be loaded") as transformers:
+            # without its own lower-casing: words are lower-cased already, and keep their accents
+            self._words = transformers.AutoTokenizer.from_pretrained(
+                str(encoder.located.path), do_lower_case=False, **SAFE
+            )
         self._pieces: dict[str, list[int]] = {}
         self._memo: dict[Passage, Vectors] = {}
         self._remembered = 0
         self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
 
-    # -------------------------------------------------------- tokens
-
     @property
     def limit(self) -> int:
-        """The most tokens one forward pass takes, [CLS] counted."""
         return self._encoder.tokenizer.limit
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
@@ -73,10 +74,8 @@ class WordEncoder:
         lost = max(0, tokens - self.limit) if self.too_long == "truncate" else 0
         return Fit(tokens=tokens - lost, special=1, lost_focus=lost)
 
-    # -------------------------------------------------------- vectors
-
     def run(self, batch: Sequence[Passage]) -> list[Vectors]:
-        """One matrix per passage; each is computed from windows of its own, so batches do not matter."""
+        """One matrix per passage, from windows of its own: batches do not matter."""
         new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
         plans = [self._plan(passage) for passage in new]
         encoded = iter(self._encode([window for _, found in plans for window in found]))
@@ -84,12 +83,8 @@ class WordEncoder:
         for passage, (ends, found) in zip(new, plans):
             vectors = _stitch([(window, next(encoded)) for window in found])  # (tokens, hidden)
             made[passage] = _pool(passage, ends, vectors)
-        known = {passage: made[passage] if passage in made else self._memo[passage] for passage in batch}
-        self._remember(made)
-        return [known[passage] for passage in batch]
-
-    def _remember(self, made: Mapping[Passage, Vectors]) -> None:
-        """Keep what was computed: metrics and their variants ask for the same vectors one after the other."""
+        known = [made[passage] if passage in made else self._memo[passage] for passage in batch]
+        # kept, because metrics and their variants ask for the same vectors one after the other
         size = sum(vectors.nbytes for vectors in made.values())
         if self._remembered + size > _MEMO_BYTES:
             self._memo.clear()
@@ -97,6 +92,7 @@ class WordEncoder:
         if size <= _MEMO_BYTES:
             self._memo.update(made)
             self._remembered += size
+        return known
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Where each word ends among the tokens, and the windows to encode."""
@@ -123,16 +119,14 @@ class WordEncoder:
         while begin < len(order):
             longest = len(windows[order[begin]].ids) + 1
             part = order[begin : begin + max(1, _TOKENS // longest)]
-            hidden = self._forward([windows[i].ids for i in part])  # (part, longest, hidden)
+            rows = [(self._words.cls_token_id, *windows[i].ids) for i in part]
+            states, _ = self._encoder.hidden(rows)
+            last = states[min(self.layers, len(states) - 1)]  # (part, longest, hidden)
+            hidden = last.float().cpu().numpy()
             for row, i in enumerate(part):
                 out[i] = hidden[row, : len(windows[i].ids) + 1]
             begin += len(part)
         return out
-
-    def _forward(self, rows: Sequence[tuple[int, ...]]) -> Vectors:
-        states, _ = self._encoder.hidden([(self._words.cls_token_id, *row) for row in rows])
-        last: Vectors = states[min(self.layers, len(states) - 1)].float().cpu().numpy()
-        return last
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +136,7 @@ class _Window:
 
 
 def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
-    """(tokens, hidden): each token from the window in which it stands farthest from an inner edge."""
+    """(tokens, hidden): each token from the window where it is farthest from an inner edge."""
     if len(windows) == 1:
         return windows[0][1]
     total = max(window.start + len(window.ids) for window, _ in windows)
@@ -173,10 +167,3 @@ def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
             out[at] = part.mean(axis=0, dtype=np.float64)
     return out
 
-
-def _word_tokenizer(folder: Path) -> Any:
-    """The model's tokenizer without its own lower-casing: words are lower-cased already, and keep their accents."""
-    import transformers
-
-    with guarded(folder, "its tokenizer cannot be loaded"):
-        return transformers.AutoTokenizer.from_pretrained(str(folder), do_lower_case=False, **SAFE)

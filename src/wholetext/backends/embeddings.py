@@ -1,29 +1,74 @@
-"""Sentence vectors as sentence-transformers models make them: encoder, pooling, dense layers, read from the folder."""
+"""Vectors of views: of each token at one hidden layer, and of whole texts as sentence-transformers makes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.backends.device import memory, torch_module
-from wholetext.backends.encoder import Encoder
+from wholetext.backends.encoder import Encoder, EncoderBackend, average, refuse_context
 from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Layout
 from wholetext.backends.tokenizer import TokenizedText, read_table
-from wholetext.errors import MetricError, ModelError
+from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes, read_json
-from wholetext.types import Excerpt, Fit, FloatArray
+from wholetext.types import Excerpt, FloatArray
 
 _POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
 
 
-class Embeddings:
-    """Backend: view → (width,) vector of its scored segments, pooled over their tokens and the markers around them."""
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Unit vectors of a view's tokens, and which of them are scored, markers, or the scored segments' own markers."""
+
+    vectors: NDArray[np.float32]  # (tokens, width)
+    ids: NDArray[np.int64]  # (tokens,)
+    scored: NDArray[np.bool_]  # (tokens,)
+    marker: NDArray[np.bool_]  # (tokens,)
+    own: NDArray[np.bool_]  # (tokens,) the opening marker, and the one that closes the scored segments
+
+
+class TokenVectors(EncoderBackend):
+    """Backend: view → Tokens. ``everything`` keeps context and markers, else only the scored tokens come back."""
+
+    def __init__(self, encoder: Encoder, layer: int, reading: TokenizedText, everything: bool = False) -> None:
+        self.encoder, self.layer, self.reading, self.everything = encoder, layer, reading, everything
+        self.id = f"{encoder.id}/layer{layer}/{reading}/{'all' if everything else 'scored'}"
+
+    def layout(self, x: Excerpt) -> Layout:
+        return self.encoder.tokenizer.layout(x, self.reading)
+
+    def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
+        torch = torch_module()
+        layouts = [self.layout(view) for view in batch]
+        ends = [(0, len(layout.ids)) if self.everything else (layout.start, layout.stop) for layout in layouts]
+        kept = [np.arange(*each) for each in ends]
+        states, _ = self.encoder.hidden([layout.ids for layout in layouts], last=[keep.tolist() for keep in kept])
+        with torch.inference_mode(), memory():
+            hidden = states[self.layer].float()  # (batch, tokens, width)
+            unit = (hidden / hidden.norm(dim=-1, keepdim=True).clamp_min(1e-30)).cpu().numpy()
+        special = {*self.encoder.tokenizer.markers.opening, *self.encoder.tokenizer.markers.between}
+        found = []
+        for row, layout, keep in zip(unit, layouts, kept):
+            ids = np.array(layout.ids, dtype=np.int64)[keep]
+            scored = (keep >= layout.start) & (keep < layout.stop)
+            marker = ~scored & np.isin(ids, list(special))
+            own = ~scored & np.isin(keep, layout.kept(markers=True))
+            found.append(Tokens(row[keep].copy(), ids, scored, marker, own))
+        return found
+
+
+class Embeddings(EncoderBackend):
+    """Backend: view → (width,) vector of its scored segments, pooled over their tokens and the markers around them.
+
+    Encoder, pooling and dense layers are those of the folder of a sentence-transformers model.
+    """
 
     def __init__(self, encoder: Encoder, reading: TokenizedText) -> None:
         self.encoder = encoder
@@ -45,18 +90,10 @@ class Embeddings:
         self.pooling = self._pooling()
         self.id = f"{encoder.id}/{self.pooling}/{self.reading}"
 
-    def fit(self, x: Excerpt) -> Fit:
-        return self.layout(x).fit
-
-    def layout(self, view: Excerpt) -> Layout:
-        if self.pooling == "cls" and (view.before or view.after):
-            raise MetricError(f"{self.encoder.located.name} pools the first token, so a segment cannot "
-                              "be separated from its context",
-                              next="use a view without context: sentence, slide, paragraph")
-        return self.encoder.tokenizer.layout(view, self.reading)
-
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-        return self.encoder.spread(work, batches)
+    def layout(self, x: Excerpt) -> Layout:
+        if self.pooling == "cls":
+            refuse_context(self.encoder.located.name, x)
+        return self.encoder.tokenizer.layout(x, self.reading)
 
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         torch = torch_module()
@@ -65,14 +102,11 @@ class Embeddings:
         states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=places)
         with torch.inference_mode(), memory():
             last = states[-1].float()  # (batch, tokens, width)
-            kept = torch.zeros_like(mask)
-            for row, positions in zip(kept, places):
-                row[positions] = True
+            kept = self.mark(places, mask)
             if self.pooling == "max":
                 pooled = last.masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
             else:
-                weights = kept.to(last.dtype)
-                pooled = (weights[:, None, :] @ last)[:, 0] / weights.sum(dim=1, keepdim=True)  # (batch, width)
+                pooled = average(last, kept)[:, 0]  # (batch, width)
             found: FloatArray = pooled.cpu().numpy().astype(np.float64)
         for weight, bias in self.dense:
             found = np.tanh(found @ weight.T + bias)
@@ -111,15 +145,17 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
     path = folder / "modules.json"
     if not path.is_file():
         return []
-    listed = read_json(file_bytes(path, error=ModelError), where=str(path), next="fetch the model again",
-                       error=ModelError)  # fmt: skip
-    rows = listed if isinstance(listed, list) else [None]
-    found = [(each.get("type"), each.get("path")) for each in rows if isinstance(each, dict)]
-    if len(found) < len(rows) or any(
-            not isinstance(kind, str) or not isinstance(at, str) or Path(at).name != at for kind, at in found):
-        raise ModelError("it is not a list of modules with a type and a folder of their own", where=str(path),
-                         next="fetch the model again")
-    return [(str(kind).rsplit(".", 1)[-1], str(at)) for kind, at in found]
+    where, again = str(path), "fetch the model again"
+    listed = read_json(file_bytes(path, error=ModelError), where=where, next=again, error=ModelError)
+    found = []
+    for each in listed if isinstance(listed, list) else [None]:
+        table = each if isinstance(each, dict) else {}
+        kind, at = table.get("type"), table.get("path")
+        if not isinstance(kind, str) or not isinstance(at, str) or Path(at).name != at:
+            raise ModelError("it is not a list of modules with a type and a folder of their own",
+                             where=where, next=again)
+        found.append((kind.rsplit(".", 1)[-1], at))
+    return found
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""Vectors of texts: of tokens in context, of single words, of sentences."""
