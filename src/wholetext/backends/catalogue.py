@@ -55,7 +55,7 @@ CATALOGUE: tuple[Entry, ...] = (
 
 
 def entry(name: str) -> Entry | None:
-    """What is known of a model by its name, or by the name of a metric or alias that uses it alone."""
+    """What is known of a model by its name, or of the only one that a metric or alias uses."""
     for one in CATALOGUE:
         if one.name.lower() == name.lower():
             return one

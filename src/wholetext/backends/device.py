@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from wholetext.backends import low_precision
 from wholetext.backends.layout import Ids, pad
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.types import OutOfMemory, Runtime
@@ -33,6 +31,8 @@ class Precision:
 
 def precision_of(run: Runtime) -> Precision:
     """The precision of a run, tried first where it may not work on this processor."""
+    from wholetext.backends import low_precision
+
     low_precision.warn(run, pick_device)
     return Precision(run.device, run.dtype)
 
@@ -85,6 +85,8 @@ def side_by_side(torch: Any, work: Callable[[Any], Any], batches: Sequence[Any])
     """What ``work`` makes of each batch, in order. torch's threads are shared out among the lanes: a matrix product
     that has a core to itself need not wait for others at its end, and its data stays in that core's cache.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     threads = torch.get_num_threads()
     lanes = min(threads, _MOST)
     if lanes < 2 or len(batches) < _ROUNDS * lanes:

@@ -92,7 +92,7 @@ def command(dtype: str) -> list[str]:
 
 
 def forward(dtype: str) -> None:
-    """What models do, in small: linear layers of several heights, products, attention, softmax, norms."""
+    """What models do, in small: linear layers, products, attention, softmax, norms."""
     import torch
 
     torch.set_num_threads(1)  # a fork has no other threads
@@ -155,7 +155,7 @@ def _limit_this_process(dtype: str, outcome: Outcome) -> None:
 
 
 def _survives(dtype: str) -> bool:
-    """Whether the forward pass works in a copy of this process, which has in memory what oneDNN has read."""
+    """Whether the forward pass works in a copy of this process, with what oneDNN has read."""
     if not hasattr(os, "fork"):
         return "torch" not in sys.modules
     child = os.fork()

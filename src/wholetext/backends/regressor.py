@@ -45,7 +45,7 @@ def prompt(form: str, sides: Mapping[str, Excerpt | None]) -> Prompt:
 
 
 def narrowed(view: Excerpt, keep: int) -> str:
-    """The scored text with its ``keep`` nearest context segments (the later of two equally near), as one string."""
+    """The scored text with its ``keep`` nearest context segments (the later of two equally near)."""
     begin, end = view.focus
     for _ in range(min(keep, len(view.before) + len(view.after))):
         later = end - view.focus[1] <= view.focus[0] - begin
@@ -103,7 +103,7 @@ class Regressor:
         return self.output_row()
 
     def output_row(self) -> tuple[Any, float]:
-        """(d,) the reserved word's row of the output layer, and the factor that tied embeddings ask for."""
+        """(d,) the reserved word's row of the output layer, and the factor of tied embeddings."""
         model = self.checkpoint.weights
         layer, inputs = model.get_output_embeddings(), model.get_input_embeddings().weight
         # what the weights are, not what the configuration says: transformers 5 reports every mT5 as tied
@@ -120,7 +120,7 @@ class Regressor:
         return index
 
     def _read(self, prompt: Prompt) -> tuple[Ids, Fit]:
-        """Ids without end mark, as in training; its place still counts, so ``limit - 1`` of them are the most."""
+        """Ids without end mark, as in training; its place still counts: at most ``limit - 1``."""
         most, whole = self.limit - 1, 0
         ids: Sequence[int] = []
         for form in prompt.forms:

@@ -65,7 +65,7 @@ class Seq2Seq:
         return together((self.given(x.given).fit, self.said(x.said).fit))
 
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
-        """Teacher forcing: the decoder reads the text to score, and returns the log-probability of each token."""
+        """Teacher forcing: the decoder reads the text to score; log-probability of each token."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         given, said = [self.given(x.given).ids for x in batch], [self.said(x.said) for x in batch]
         with torch.inference_mode(), memory():
@@ -117,7 +117,7 @@ class Seq2Seq:
 
     @property
     def _start(self) -> int:
-        """The id the decoder starts from: mBART rotates its end mark to the front, others have one of their own."""
+        """The id the decoder starts from: mBART's end mark, others have one of their own."""
         config = self.checkpoint.config
         if config.model_type == "mbart":
             return self.writes.closing[-1]

@@ -92,7 +92,7 @@ class Tokenizer:
         return Parts.of(view, lambda text: self.ids(text, strip))
 
     def limited(self, limit: int | None, model: str = "") -> int:
-        """The number of ids a user or a settings file asks for (0 where none does); an error if the model cannot."""
+        """The number of ids that is asked for (0: none); an error if the model cannot."""
         if limit is None:
             return 0
         minimum = len(self.markers.opening) + len(self.markers.closing) + 1
@@ -110,7 +110,7 @@ class Tokenizer:
         return found
 
     def seen(self, view: Excerpt, reading: TokenizedText) -> int | None:
-        """How many characters of the scored text the sequence holds; None where the tokenizer cannot tell."""
+        """How many characters of the scored text the sequence holds; None: not known."""
         if self._core is None:
             return None
         text, lead = view.text, 0
@@ -151,7 +151,7 @@ class Tokenizer:
 
 
 def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
-    """An error where a limit leaves no room for text, or where the model has no positions for it (``most`` 0: any)."""
+    """An error where a limit leaves no room for text, or exceeds ``most`` positions (0: any)."""
     if limit < minimum:
         raise MetricError(f"limit={limit} leaves no room for text", where=model,
                           next=f"at least {minimum}; without limit= it is the model's maximum")
@@ -161,7 +161,7 @@ def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model folder's ``config.json``; numbers that no model has are an error before anything is built from them."""
+    """A model folder's ``config.json``; numbers that no model has are an error."""
     path = folder / "config.json"
     if not path.is_file():
         raise ModelError("there is no config.json", where=str(folder),
@@ -210,7 +210,7 @@ def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
 
 
 def _core(folder: Path, full: Any) -> Any:
-    """The fast tokenizer as its file has it, without the padding and cutting some files ask for."""
+    """The fast tokenizer of the file, without the padding and cutting some ask for."""
     path = folder / "tokenizer.json"
     if path.is_file():
         import tokenizers

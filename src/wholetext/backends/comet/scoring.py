@@ -94,7 +94,7 @@ class GroupedVectors:
 
 
 def moments(state: Any, mask: Any, group: bool) -> tuple[Any, Any]:
-    """Mean and spread over a text's real tokens and all dimensions, each (batch, 1, 1) (Peters et al. 2018, §3.2)."""
+    """Mean and spread over real tokens and dimensions, each (batch, 1, 1) (Peters et al. 2018, §3.2)."""
     real = mask[:, :, None].to(state.dtype)
     over = (0, 1, 2) if group else (1, 2)
     count = real.sum(dim=over, keepdim=True) * state.shape[-1]

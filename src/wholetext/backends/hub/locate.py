@@ -101,7 +101,7 @@ def identity(model: str, revision: str) -> dict[str, str]:
 
 
 def embedded(name: str) -> Path | None:
-    """The folder of a model that an installed package carries; the package is found, never imported."""
+    """The folder of a model that an installed package carries, which is not imported."""
     package, inside, _ = EMBEDDED[name]
     found = importlib.util.find_spec(package)
     for root in (found.submodule_search_locations or ()) if found else ():

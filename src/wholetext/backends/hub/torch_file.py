@@ -58,7 +58,7 @@ class TorchFile:
         return begin + stored.offset * storage.width
 
     def check(self) -> int:
-        """How many tensors there are, every one within the file; an error names the first that is not."""
+        """The number of tensors, every one within the file; an error names the first that is not."""
         return len([self.checked(key, stored) for key, stored in _tensors(self.content)])
 
     # ---------------------------------------------------------------- since 1.6: a zip archive without compression
