@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from wholetext import score_texts
-from wholetext.backends.hub import verify as verifying
+from wholetext.backends import verify as verifying
 from wholetext.errors import WholetextError
 from wholetext.scoring.evaluate import Options
 
