@@ -50,6 +50,7 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 | command | Python |
 |---|---|
 | `score` | `read`, then `make_run`; `score`, `evaluate` and `score_texts` for scores alone |
+| `rank` | `rank` |
 | `compare` | `open_run`, then `compare_run`; `compare` for the scores of one metric |
 | `report`, `explain` | `report`, `explain` |
 | `plan`, `sweep`, `align` | `plan`; `sweep`, `write_sweep`; `align`, `write` |

@@ -34,6 +34,7 @@ _PUBLIC = {
     "meta.ranking": ("Averaging", "CategoryTest", "paired_t"),
     "meta.store": ("Meta", "read_meta", "write_meta"),
     "meta.tasks": ("MetricTests",),
+    "ranking.rank": ("RankedSystem", "Ranking", "rank"),
     "reporting.page": ("PageOptions", "report"),
     "scoring.comparison": ("compare_run",),
     "scoring.evaluate": ("Options", "evaluate", "list_metrics", "open_run", "score", "score_texts"),

@@ -42,6 +42,9 @@ from wholetext.meta.store import Meta as Meta
 from wholetext.meta.store import read_meta as read_meta
 from wholetext.meta.store import write_meta as write_meta
 from wholetext.meta.tasks import MetricTests as MetricTests
+from wholetext.ranking.rank import RankedSystem as RankedSystem
+from wholetext.ranking.rank import Ranking as Ranking
+from wholetext.ranking.rank import rank as rank
 from wholetext.reporting.page import PageOptions as PageOptions
 from wholetext.reporting.page import report as report
 from wholetext.scoring.comparison import compare_run as compare_run

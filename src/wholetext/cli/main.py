@@ -22,6 +22,7 @@ from wholetext.version import __version__
 VERBS = {
     "score": "score:score",
     "compare": "runs:compare",
+    "rank": "rank:rank",
     "report": "runs:report",
     "meta": "meta:meta",
     "paragraphs": "meta:paragraphs",

@@ -1,0 +1,115 @@
+"""`wholetext rank`: one ranking from many metrics."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from wholetext.cli import options, terminal
+from wholetext.cli.terminal import LATEX, number, printable, warn
+from wholetext.errors import count
+
+if TYPE_CHECKING:
+    from wholetext.ranking.rank import RankedSystem, Ranking
+
+
+def rank(
+    source: Annotated[
+        list[Path],
+        typer.Argument(help="Run folder written by `wholetext score --out`, or published score files or their folder."),
+    ],
+    metric: Annotated[
+        list[str] | None, typer.Option("-m", "--metric", help="Rank by these metrics only (repeatable).")
+    ] = None,
+    without: Annotated[list[str] | None, typer.Option("--without", help="Exclude these metrics (repeatable).")] = None,
+    lower: Annotated[
+        list[str] | None,
+        typer.Option("--lower", help="Published metrics of which lower is better (repeatable). A run says so itself."),
+    ] = None,
+    method: Annotated[
+        Literal["autorank", "mean-rank", "borda"], typer.Option("--method", help="How metrics are combined.")
+    ] = "autorank",
+    langs: options.Langs = None,
+    by_domain: Annotated[bool, typer.Option("--by-domain", help="Also rank within each domain.")] = False,
+    format: options.Format = "table",
+    json_: options.Json = False,
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", min=0, help="Bootstrap resamples of documents (default: 1,000 or more; 0: none)."),
+    ] = None,
+    seed: options.Seed = 12345,
+    alpha: options.Alpha = 0.05,
+) -> None:
+    """Rank systems by several metrics at once: AutoRank (WMT25), mean rank or Borda count.
+
+    Intervals of value and rank come from resampled documents; systems of one cluster are not significantly different.
+    """
+    from wholetext.ranking.rank import rank as ranked
+
+    found = ranked(source, metric or (), without=without or (), lower_is_better=lower or (), method=method,
+                   langs=langs or "", draws=draws, seed=seed, alpha=alpha)
+    head, rows = _cells(found, by_domain)
+    if json_ or format == "json":
+        terminal.print_json({**asdict(found), "signature": found.signature})
+    elif format == "table":
+        _table(found, head, rows)
+    else:
+        warn(found.notes)
+        if format == "tsv":
+            lines = [["cluster", "system", found.method, "interval", "ranks", *head[5:]], *rows]
+            print("\n".join(map(terminal.tsv_row, lines)))
+        else:
+            arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--"}
+            tex = str.maketrans({**arrows, **{chr(code): text for code, text in LATEX.items()}})
+            escaped = [[printable(cell).translate(tex) for cell in line] for line in [head, *rows]]
+            print(terminal.booktabs("ll" + "r" * (len(head) - 2), escaped[:1], escaped[1:]))
+
+
+def _cells(found: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: cluster, system, value, interval, ranks, then domains if asked for, then metrics."""
+    from wholetext.ranking.aggregate import METHODS
+
+    how = METHODS[found.method]
+    domains = list(found.systems[0].domains) if by_domain else []
+
+    def row(one: RankedSystem) -> list[str]:
+        bounds = [number(value, how.decimals) for value in (one.interval.low, one.interval.high)]
+        return [
+            f"#{one.cluster}" if one.cluster else "–", one.system, number(one.value, how.decimals),
+            "–".join(bounds) if one.places else "–", "–".join(map(str, one.places)) if one.places else "–",
+            *(number(one.domains[name], how.decimals) for name in domains),
+            *(number(one.scores[name], found.decimals[name]) for name in found.metrics),
+        ]
+
+    arrow = "↑" if how.higher_is_better else "↓"
+    head = ["#", "system", f"{how.label} {arrow}", "95 %", "ranks", *domains, *found.metrics]
+    return head, [row(one) for one in found.systems]
+
+
+def _table(found: Ranking, head: list[str], rows: list[list[str]]) -> None:
+    """Columns that have no room beside the others go into a block below, with the systems again."""
+    from rich.text import Text
+
+    console = terminal.console(80)
+    widths = [max(Text(line[i]).cell_len for line in [head, *rows]) for i in range(len(head))]
+    begin = 2
+    while begin < len(head):
+        end, room = begin + 1, console.width - widths[0] - widths[1] - 4 - widths[begin]
+        while end < len(head) and widths[end] + 2 <= room:
+            room -= widths[end] + 2
+            end += 1
+        table = terminal.plain_table(head[:2], head[begin:end])
+        for line in rows:
+            table.add_row(*(Text(printable(cell)) for cell in (*line[:2], *line[begin:end])))
+        console.print(*([""] if begin > 2 else []), table, sep="\n")
+        begin = end
+    said = (f"\n{count(len(rows), 'system')}, {count(len(found.metrics), 'metric')}, "
+            f"{count(found.documents, 'document')}{', ' * bool(found.langs)}{found.langs}.")
+    if found.draws:
+        said += f" 95 % intervals of value and rank over {found.draws:,} resamples of documents; # is the rank cluster."
+    console.print(Text(said, style="dim"))
+    console.print(Text(found.signature, style="dim", overflow="fold"))
+    terminal.notes(found.notes, console)

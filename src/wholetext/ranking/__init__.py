@@ -1,0 +1,1 @@
+"""One ranking of systems from many metrics."""

@@ -1,0 +1,160 @@
+"""Rank systems by many metrics at once, with intervals from resampled documents and rank clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from wholetext.errors import RunError, did_you_mean
+from wholetext.ranking.aggregate import METHODS, positions
+from wholetext.ranking.panel import Panel, of_run, published
+from wholetext.scoring.evaluate import open_run
+from wholetext.scoring.results import Results
+from wholetext.significance.clusters import cluster_ranks, holm
+from wholetext.significance.power import few_documents
+from wholetext.significance.resample import RESAMPLES, SEED, Interval, bootstrap_p, bootstrap_scores, interval
+from wholetext.types import FloatArray
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """A system's place in a ranking."""
+
+    system: str
+    value: float  # of the method: AutoRank, mean rank or Borda count
+    interval: Interval  # of the value, over resampled documents
+    places: tuple[int, int] | None  # the middle 95 % of its places over resampled documents
+    cluster: int | None  # 1 for the first rank cluster; None where the value is undefined
+    scores: Mapping[str, float]  # by metric
+    domains: Mapping[str, float]  # the value within each domain
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Systems, best first."""
+
+    method: str
+    metrics: tuple[str, ...]
+    systems: tuple[RankedSystem, ...]
+    decimals: Mapping[str, int]  # of each metric's scores
+    langs: str
+    documents: int
+    draws: int
+    seed: int | None
+    alpha: float
+    notes: tuple[str, ...]
+
+    @property
+    def signature(self) -> str:
+        """Everything that the ranking depends on beside the scores."""
+        parts = {"rank": self.method, "metrics": ",".join(self.metrics), "systems": len(self.systems),
+                 "langs": self.langs, "unit": "doc", "units": self.documents, "draws": self.draws, "seed": self.seed,
+                 "alpha": self.alpha, "correction": "holm"}
+        return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def rank(
+    source: Results | Path | str | Sequence[Path | str],
+    metrics: Sequence[str] = (),
+    *,
+    without: Sequence[str] = (),
+    lower_is_better: Sequence[str] = (),
+    method: str = "autorank",
+    langs: str = "",
+    draws: int | None = None,
+    seed: int | None = SEED,
+    alpha: float = 0.05,
+) -> Ranking:
+    """One ranking from many metrics: of a run (its folder or ``Results``), or of published score files.
+
+    ``metrics`` and ``without`` choose among the metrics (default: all). Published files do not say which metrics are
+    better when lower: name those in ``lower_is_better``. Documents are resampled ``draws`` times (1,000, or as many as
+    clusters of this many systems need; 0 for none); clusters rest on a paired bootstrap test of the value (Efron &
+    Tibshirani 1993, ch. 16), Holm-corrected over all pairs.
+    """
+    if method not in METHODS:
+        raise RunError(f"unknown method {method!r}",
+                       next=did_you_mean(method, list(METHODS)) or f"a method is one of {', '.join(METHODS)}")
+    if not 0 < alpha < 1:
+        raise RunError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
+    panel = _lower(_panel(source, langs), lower_is_better).choose(metrics, without)
+    count = len(panel.systems)
+    needed = math.ceil(count * (count - 1) / 2 / alpha)  # a p-value is at least 1 / draws, times the number of pairs
+    drawn = max(RESAMPLES, needed) if draws is None else draws
+    values = _values(panel, np.array([each.observed() for each in panel.columns]), method)
+    higher = METHODS[method].higher_is_better
+    order = sorted(range(count), key=lambda i: (np.isnan(values[i]), -values[i] if higher else values[i], i))
+    samples = _resampled(panel, method, drawn, seed)
+    domains = {name: _domain(panel.of_domain(name), method) for name in dict.fromkeys(panel.domains) if name}
+    notes = [few_documents(len(panel.domains), alpha, count * (count - 1) // 2)] if drawn else []
+    if 0 < drawn < needed:
+        notes.append(f"{drawn} draws are too few to cluster {count} systems: no corrected p-value can reach {alpha}; "
+                     f"give at least {needed}")
+    return Ranking(
+        method, tuple(each.metric for each in panel.columns),
+        _ranked(panel, order, values, samples, higher, alpha, domains),
+        {each.metric: each.decimals for each in panel.columns}, panel.langs, len(panel.domains), drawn, seed, alpha,
+        (*panel.notes, *filter(None, notes)),
+    )
+
+
+def _panel(source: Results | Path | str | Sequence[Path | str], langs: str) -> Panel:
+    if isinstance(source, Results):
+        return of_run(source)
+    paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
+    if len(paths) == 1 and (paths[0] / "run.json").is_file():
+        return of_run(open_run(paths[0]))
+    return published(paths, langs)
+
+
+def _lower(panel: Panel, names: Sequence[str]) -> Panel:
+    panel.choose(names)  # an unknown name is an error
+    columns = [replace(each, higher_is_better=False) if each.metric in names else each for each in panel.columns]
+    return replace(panel, columns=tuple(columns))
+
+
+def _values(panel: Panel, scores: FloatArray, method: str) -> FloatArray:
+    """(..., systems) values from (metrics, ..., systems) scores; a metric that scored nobody is left out."""
+    signs = np.array([1.0 if each.higher_is_better else -1.0 for each in panel.columns])
+    table = np.moveaxis(scores * signs.reshape(-1, *[1] * (scores.ndim - 1)), 0, -2)
+    return METHODS[method].combine(table)
+
+
+def _resampled(panel: Panel, method: str, draws: int, seed: int | None) -> FloatArray:
+    """(systems, draws) values of resampled corpora: every metric sees the same documents in a draw."""
+    if not draws or len(panel.domains) < 2:
+        return np.zeros((len(panel.systems), 0))
+    samples = [bootstrap_scores(list(each.totals), each.score, draws, seed) for each in panel.columns]
+    return np.transpose(_values(panel, np.swapaxes(np.array(samples), 1, 2), method))
+
+
+def _domain(panel: Panel, method: str) -> FloatArray:
+    return _values(panel, np.array([each.observed() for each in panel.columns]), method)
+
+
+def _ranked(panel: Panel, order: Sequence[int], values: FloatArray, samples: FloatArray, higher: bool, alpha: float,
+            domains: Mapping[str, FloatArray]) -> tuple[RankedSystem, ...]:
+    clusters: list[int] | None = None
+    places = np.zeros((2, len(order)))
+    if samples.shape[1]:
+        pairs = list(combinations(order, 2))
+        corrected = np.full((len(order), len(order)), np.nan)
+        corrected[np.triu_indices(len(order), 1)] = holm(bootstrap_p(samples, values, pairs, centred=True))
+        clusters = cluster_ranks(corrected, alpha)
+        places = np.nanpercentile(positions(samples.T, higher), (2.5, 97.5), axis=0, method="nearest")
+    scores = [each.observed() for each in panel.columns]
+    return tuple(
+        RankedSystem(
+            panel.systems[i], float(values[i]), interval(samples[i]),
+            (int(places[0, i]), int(places[1, i])) if clusters else None,
+            clusters[at] if clusters and np.isfinite(values[i]) else None,
+            {each.metric: float(row[i]) for each, row in zip(panel.columns, scores)},
+            {name: float(of_domain[i]) for name, of_domain in domains.items()},
+        )
+        for at, i in enumerate(order)
+    )
