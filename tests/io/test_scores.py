@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_evalset_folder import SMALL
+from test_evalset import SMALL
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats import evalset

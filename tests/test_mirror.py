@@ -1,0 +1,105 @@
+"""Every module has a test file of its name in the tests of its room, or stands here with the tests that cover it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+SOURCE = TESTS.parent / "src" / "wholetext"
+
+# module → test files (below tests/) that cover it under another name: most are tested through the metric, format or
+# verb that people use
+ELSEWHERE = {
+    "alignment/realign": "alignment/test_alignment alignment/test_word_alignment",
+    "backends/comet/model": "backends/test_comet_checkpoint metrics/test_comet",
+    "backends/comet/scoring": "metrics/test_comet",
+    "backends/embeddings": "metrics/test_bertscore metrics/test_neural_views",
+    "backends/encoder": "backends/test_stack backends/test_lanes",
+    "backends/hub/pickled": "backends/test_torch_file",
+    "backends/learned/body": "metrics/test_learned_aligned training/test_training",
+    "backends/learned/config": "metrics/test_learned_aligned training/test_train_folders",
+    "backends/learned/folder": "training/test_train_folders",
+    "backends/learned/forms": "training/test_training",
+    "backends/learned/joint": "training/test_training",
+    "backends/learned/separate": "metrics/test_learned_aligned",
+    "backends/learned/t5": "training/test_training",
+    "backends/loading": "backends/test_seq2seq metrics/test_metricx",
+    "backends/regressor": "metrics/test_metricx",
+    "backends/verify": "backends/test_catalogue backends/test_damaged_folders",
+    "cli/about": "cli/test_models_cli files/test_cache",
+    "cli/contrast": "meta/test_contrast meta/test_features",
+    "cli/leaderboard": "cli/test_score cli/test_compare_cli",
+    "cli/meta_tables": "cli/test_meta",
+    "cli/options": "cli/test_main cli/test_score",
+    "cli/rank": "ranking/test_rank",
+    "cli/runs": "cli/test_compare_cli cli/test_explain_cli",
+    "cli/train": "training/test_train_cli",
+    "flags/checks": "flags/test_degenerate",
+    "io/assembly": "io/test_formats io/test_doubtful_files",
+    "io/formats/json_record": "io/test_jsonl",
+    "io/segments": "io/test_tsv io/test_jsonl",
+    "languages/identify": "flags/test_input_checks",
+    "languages/scripts": "flags/test_degenerate metrics/test_surface_parity",
+    "meta/agreement/permuted_metrics": "meta/agreement/test_permutation",
+    "meta/contrast/accuracy": "meta/test_contrast",
+    "meta/contrast/decisions": "meta/test_contrast",
+    "meta/contrast/formats": "meta/test_contrast_items",
+    "meta/contrast/items": "meta/test_contrast_items",
+    "meta/contrast/subtitles": "meta/test_contrast",
+    "meta/conventions": "meta/test_meta_choices",
+    "meta/evaluate": "cli/test_meta",
+    "meta/metric_scores": "meta/test_meta_choices",
+    "meta/participants": "meta/test_tasks meta/test_meta_choices",
+    "meta/ranking": "meta/test_tasks",
+    "meta/store": "meta/test_tasks files/test_output_folder",
+    "metrics/blonde/explain": "metrics/test_blonde_documents cli/test_explain_cli",
+    "metrics/blonde/metric": "metrics/test_blonde metrics/test_blonde_golden",
+    "metrics/blonde/occurrences": "metrics/test_categories metrics/test_language_tables",
+    "metrics/blonde/units": "metrics/test_blonde_paper metrics/test_blonde_golden",
+    "metrics/cohesion/metric": "metrics/test_cohesion",
+    "metrics/learned": "training/test_training metrics/test_wt_mini",
+    "metrics/model_metric": "metrics/test_neural_views metrics/test_model_parameters",
+    "metrics/sbert": "metrics/test_neural_views",
+    "ranking/panel": "ranking/test_rank",
+    "registry": "test_spec test_plugins",
+    "reporting/analysis": "reporting/test_page",
+    "reporting/panels": "reporting/test_page reporting/test_studies",
+    "rows": "test_views",
+    "scoring/bound": "scoring/test_evaluate scoring/test_context_controls",
+    "scoring/explain": "cli/test_explain_cli test_plugins",
+    "scoring/plan": "metrics/test_model_parameters metrics/test_neural_views",
+    "scoring/run_schema": "scoring/test_results",
+    "taggers/chinese": "taggers/test_analysis",
+    "taggers/given": "metrics/test_blonde_paper test_damaged_values",
+    "taggers/hanta_de": "taggers/test_analysis",
+    "taggers/natasha_ru": "taggers/test_analysis",
+    "taggers/plain": "taggers/test_analysis",
+    "taggers/simplemma_lemmas": "taggers/test_analysis",
+    "taggers/spacy_pipeline": "taggers/test_analysis",
+    "training/card": "training/test_training",
+    "training/checkpoint": "training/test_resume training/test_train_folders",
+    "training/learner": "training/test_training",
+    "training/run": "training/test_training training/test_resume",
+    "types": "scoring/test_evaluate test_python_mistakes",
+}
+
+
+def modules() -> list[str]:
+    names = [str(path.relative_to(SOURCE).with_suffix("")) for path in sorted(SOURCE.rglob("*.py"))]
+    return [name for name in names if Path(name).name not in ("__init__", "__main__", "version")]
+
+
+@pytest.mark.parametrize("module", modules())
+def test_a_module_has_tests(module: str) -> None:
+    room, name = module.split("/")[0], Path(module).name
+    own = [*(TESTS / room).rglob(f"test_{name}.py"), *TESTS.glob(f"test_{name}.py")]
+    if module in ELSEWHERE:
+        assert not own, f"{module} has a test file of its own: take it off the list"
+        own = [TESTS / f"{other}.py" for other in ELSEWHERE[module].split()]
+    assert own and all(path.is_file() for path in own), f"there is no tests/{room}/test_{name}.py"
+
+
+def test_the_list_names_modules_that_are_there() -> None:
+    assert {*ELSEWHERE} <= {*modules()}
