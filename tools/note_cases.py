@@ -145,7 +145,7 @@ CASES = (
     Case("in its rank cluster", "a system differs from a named baseline, but not over all pairs",
          "-m chrf --baseline b --alpha 0.04 --draws 60", where="significance/compare.py",
          files={"a.txt": TEXT * 2, "c.txt": ("Nothing of that.",) * 10, "docs.txt": tuple("0123456789")}),
-    Case("b: lined up with the documents' segments by `wholetext align` in 1 of 1 documents",
+    Case("b: lined up with the documents' segments by `wholetext align` in 1 of 1 document",
          "an output was lined up before it was scored", "aligned.jsonl -m chrf", where="scoring/evaluate.py",
          files={"aligned.jsonl": (json.dumps({
              "doc": "one", "src": SRC, "refs": {"ref": TEXT}, "outputs": {"a": TEXT, "b": WORSE},
