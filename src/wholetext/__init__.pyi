@@ -38,6 +38,15 @@ from wholetext.meta.participants import Selection as Selection
 from wholetext.meta.ranking import Averaging as Averaging
 from wholetext.meta.ranking import CategoryTest as CategoryTest
 from wholetext.meta.ranking import paired_t as paired_t
+from wholetext.meta.spans.evaluate import RaterSpans as RaterSpans
+from wholetext.meta.spans.evaluate import SpanOptions as SpanOptions
+from wholetext.meta.spans.evaluate import SpanResults as SpanResults
+from wholetext.meta.spans.evaluate import evaluate_spans as evaluate_spans
+from wholetext.meta.spans.evaluate import rater_spans as rater_spans
+from wholetext.meta.spans.files import read_spans as read_spans
+from wholetext.meta.spans.marks import Annotations as Annotations
+from wholetext.meta.spans.marks import ErrorSpan as ErrorSpan
+from wholetext.meta.spans.marks import Marked as Marked
 from wholetext.meta.store import Meta as Meta
 from wholetext.meta.store import read_meta as read_meta
 from wholetext.meta.store import write_meta as write_meta

@@ -54,3 +54,14 @@ def test_compare(files: list[str], capsys: pytest.CaptureFixture[str], tmp_path:
     printed(capsys, ["score", "-m", "chrf", *files, *second, "--out", str(tmp_path / "run")])
     argv = ["compare", str(tmp_path / "run"), "--draws", "10"]
     assert json.loads(printed(capsys, [*argv, "--json"])) == json.loads(printed(capsys, [*argv, "-f", "json"]))
+
+
+def test_spans(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name, end in (("gold", 2), ("a", 3)):
+        line = {"system": "A", "doc": "d", "segment": 0, "spans": [{"start": 0, "end": end, "severity": "minor"}]}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(line), "utf-8")
+    argv = ["spans", str(tmp_path / "gold.jsonl"), f"me={tmp_path / 'a.jsonl'}", "--draws", "10"]
+    found = [json.loads(printed(capsys, [*argv, *more])) for more in (["--json"], ["-f", "json"])]
+    assert found[0] == found[1] and found[0]["measures"][0]["metrics"][0]["value"] == pytest.approx(0.8)
+    assert "me" in printed(capsys, argv) and "0.800" in printed(capsys, argv)
+    assert printed(capsys, [*argv, "-f", "tsv"]).startswith("metric\tcharacters value")

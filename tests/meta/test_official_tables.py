@@ -14,6 +14,8 @@ from scipy.stats import pearsonr
 from wmt_folders import Values
 
 from wholetext.cli.main import main
+from wholetext.meta.conventions import recognised, standard_reference
+from wholetext.meta.ranking import official_langs
 
 OFFICIAL = {"wmt23": ("en-de", "he-en", "zh-en"), "wmt24": ("en-de", "en-es", "ja-zh")}
 HUMAN = {("wmt23", "he-en"): "refA", ("wmt24", "en-de"): "refA"}  # second references, judged as systems
@@ -151,3 +153,24 @@ def test_an_unknown_folder_is_warned_about(tmp_path: Path, capsys: pytest.Captur
     found = table(capsys, str(folder), "-l", "he-en", "--level", "sys", "--test-set", "wmt23")
     assert found["fields"][0]["refs"] == ["refB"]
     assert not any("not the name" in note for note in found["notes"])
+
+
+def test_wmt25_takes_esa_where_there_is_esa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wmt_folders.make(tmp_path, "wmt23")
+    folder = str(tmp_path / "wmt23")
+    found = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "-l", "cs-uk")
+    assert [(task["task"], task["gold"]) for task in found["tasks"]] == [
+        ("sys:spa", "esa"), ("seg:acc_eq", "esa"), ("sys:spa", "da-sqm"), ("seg:acc_eq", "da-sqm")]
+    same = table(capsys, folder, "--tasks", "wmt24", "-l", "en-de", "--gold", "esa")
+    assert found["tasks"][:2] == same["tasks"]
+    asked = table(capsys, folder, "--tasks", "wmt25", "-l", "en-de", "--gold", "mqm")
+    assert {task["gold"] for task in asked["tasks"]} == {"mqm"}
+
+
+def test_language_pairs_and_references_of_wmt25_and_wmt24pp() -> None:
+    assert official_langs("wmt25", "wmt25", ["en-ja", "ja-zh_CN", "en-de", "en-sr_Cyrl_RS"]) == [
+        "en-ja", "en-sr_Cyrl_RS", "ja-zh_CN"]
+    assert official_langs("wmt24", "wmt24", ["ja-zh", "en-de", "en-is"]) == ["en-de", "ja-zh"]
+    assert standard_reference("wmt24pp", "en-de_DE", ["refA", "posteditA"]) == "posteditA"
+    assert standard_reference("wmt24pp", "en-de_DE", ["refA"]) == "refA"
+    assert recognised(["Shy", "Wenyiil", "ONLINE-B"], ["BLEU"], ["d"]) == "wmt25"

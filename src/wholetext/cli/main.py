@@ -26,6 +26,7 @@ VERBS = {
     "report": "runs:report",
     "meta": "meta:meta",
     "paragraphs": "meta:paragraphs",
+    "spans": "meta:spans",
     "explain": "runs:explain",
     "align": "score:align",
     "plan": "score:plan",

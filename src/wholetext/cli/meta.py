@@ -1,4 +1,4 @@
-"""`wholetext meta` and `paragraphs`: agreement of metrics with human judgment; paragraph data from sentence ratings."""
+"""`wholetext meta`, `paragraphs`, `spans`: agreement of metrics with people; paragraphs from ratings; error spans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from wholetext.cli import options
 from wholetext.cli.terminal import progress_bar, warn
-from wholetext.errors import count
+from wholetext.errors import InputError, count
 
 
 def meta(
@@ -41,7 +41,7 @@ def meta(
         typer.Option("--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable)."),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option("--tasks", help="Official WMT task list: wmt21, wmt22, wmt23 or wmt24.")
+        str | None, typer.Option("--tasks", help="Official WMT task list: wmt21, wmt22, wmt23, wmt24 or wmt25.")
     ] = None,
     k: Annotated[str | None, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
     raters: Annotated[
@@ -185,3 +185,55 @@ def paragraphs(
     print("k\tparagraphs\titems\titems of one system only")
     for length, rated, chosen in zip(lengths, found.rated, found.sets):
         print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
+
+
+def spans(
+    gold: Annotated[
+        str, typer.Argument(help="Human error spans: MQM TSV, WMT25 TSV, .seg.rating file of an EvalSet, or JSONL.")
+    ],
+    predicted: Annotated[
+        list[str] | None, typer.Argument(help="Error spans of metrics: run folders or files (FILE or NAME=FILE).")
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("-m", "--metric", help="Restrict run folders to these metrics (repeatable).")
+    ] = None,
+    raters: Annotated[bool, typer.Option("--raters", help="Compare the raters of GOLD with each other.")] = False,
+    credit: Annotated[
+        float, typer.Option("--credit", min=0, max=1, help="Credit of a match with the wrong severity.")
+    ] = 0.5,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Lowest human score (ESA) of an error-free segment.")
+    ] = 85.0,
+    free_at: Annotated[
+        float | None, typer.Option("--free-at", help="Lowest metric score of a segment predicted to be error-free.")
+    ] = None,
+    draws: Annotated[
+        int, typer.Option("--draws", min=0, help="Number of resamples per significance test; 0 = no tests.")
+    ] = 10_000,
+    seed: options.Seed = 12345,
+    alpha: options.Alpha = 0.05,
+    format: options.TableJsonTsv = "table",
+    json_: options.Json = False,
+) -> None:
+    """Evaluate error spans and error-free segments of metrics against human annotations, with tests by document."""
+    from wholetext.cli.meta_tables import render_raters, render_spans
+    from wholetext.meta.spans.evaluate import SpanOptions, evaluate_spans, rater_spans
+    from wholetext.meta.spans.files import read_spans
+
+    how = SpanOptions(credit, threshold, free_at, draws, seed, alpha)
+    people, *more = read_spans(*_file_and_name(options.named([gold])[0]))
+    if more:
+        raise InputError("GOLD is a run folder with several metrics", where=gold, next="give a file of human spans")
+    format = "json" if json_ else format
+    if raters:
+        render_raters(*rater_spans(people, how), format)
+        return
+    found = [one for given in options.named(predicted) for one in read_spans(*_file_and_name(given), metric or ())]
+    if not found:
+        raise InputError("there are no metrics to evaluate", where=gold,
+                         next="give their spans after GOLD, or --raters to compare its raters with each other")
+    render_spans(evaluate_spans(people, found, how), format)
+
+
+def _file_and_name(given: str | tuple[str, str]) -> tuple[str, str]:
+    return (given, "") if isinstance(given, str) else (given[1], given[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, number
@@ -13,8 +13,10 @@ from wholetext.errors import count
 if TYPE_CHECKING:
     from wholetext.meta.paragraphs import Point
     from wholetext.meta.ranking import Average
+    from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
     from wholetext.meta.tasks import TaskResult
+    from wholetext.significance.resample import Interval
 
 CURVE = ("k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson", "direct~average", "paragraphs")
 
@@ -193,3 +195,110 @@ def _two(place: str, text: object) -> str:
 def _latex_cell(rank: int | None, value: float) -> str:
     text, shown = number(value).replace("–", "--"), _rank(rank).replace("–", "--")
     return rf"\textbf{{{shown}}} & \textbf{{{text}}}" if rank == 1 else f"{shown} & {text}"
+
+
+# ---------------------------------------------------------------- error spans
+
+TITLES = {"characters": "character F1", "matching": "matching F1", "accuracy": "error-free accuracy",
+          "error-free": "error-free F1", "auc": "error-free AUC"}
+
+
+def render_spans(found: SpanResults, format: str) -> None:
+    """Metrics against gold."""
+    if format == "json":
+        terminal.print_json(spans_json(found))
+        return
+    names = next((one for one in found.measures if not all(map(math.isnan, one.values))), found.measures[0]).metrics
+    if format == "tsv":
+        head = ["metric", *(f"{name} {part}" for name in TITLES for part in ("value", "low", "high", "rank"))]
+        print(terminal.tsv_row(head))
+        for name in names:
+            print(terminal.tsv_row([name, *(cell for one in found.measures for cell in _span_tsv(one, name))]))
+        terminal.warn(found.notes)
+        return
+    rows = [[name, *(_span_cell(one, name) for one in found.measures)] for name in names]
+    majority = max(found.error_free, found.segments - found.error_free) / found.segments
+    _print_table(["metric", *(TITLES[one.measure] for one in found.measures)], rows, (
+        "Rank cluster (metrics that no test by document tells apart), value, 95 % interval by document; P, R: "
+        "precision and recall.",
+        f"{found.segments:,} segments of {found.documents:,} documents, {found.spans:,} spans; "
+        f"{found.error_free:,} segments ({found.error_free / found.segments:.1%}) are error-free: saying the more "
+        f"frequent of both always has accuracy {number(majority)}, chance has AUC 0.5."), found.notes)
+
+
+def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
+    """Raters against each other."""
+    if format == "json":
+        rows = [{"one": row.one, "two": row.two, "segments": row.segments, "documents": row.documents,
+                 **{name: _or_none(value) for name, value in row.scores.items()},
+                 "intervals": {name: _bounds(one) for name, one in row.intervals.items()}} for row in found]
+        terminal.print_json({"raters": rows, "notes": list(notes)})
+        return
+    measures = list(found[0].scores)
+    if format == "tsv":
+        print(terminal.tsv_row(["one", "two", "segments", "documents", *measures]))
+        for row in found:
+            print(terminal.tsv_row([row.one, row.two, row.segments, row.documents, *row.scores.values()]))
+        terminal.warn(notes)
+        return
+    table = [[row.one, row.two, f"{row.segments:,}",
+              *(f"{number(row.scores[name])}{_bracketed(row.intervals[name])}" for name in measures)] for row in found]
+    _print_table(["rater", "rater", "segments", *(TITLES[name] for name in measures)], table,
+           ("Texts that both raters marked; 95 % intervals by document.",), notes)
+
+
+def spans_json(found: SpanResults) -> dict[str, Any]:
+    """Everything, undefined numbers as null."""
+    return {
+        "segments": found.segments, "documents": found.documents, "spans": found.spans, "error_free": found.error_free,
+        "measures": [{
+            "measure": one.measure,
+            "metrics": [{"name": name, "value": _or_none(value), "precision": _or_none(precision),
+                         "recall": _or_none(recall), "interval": _bounds(bounds), "rank": rank}
+                        for name, value, precision, recall, bounds, rank in zip(
+                            one.metrics, one.values, one.precision, one.recall, one.intervals, one.ranks)],
+            "p": [[_or_none(float(p)) for p in row] for row in one.p],
+        } for one in found.measures],
+        "notes": list(found.notes),
+    }
+
+
+def _span_cell(one: SpanMeasure, name: str) -> str:
+    i = one.metrics.index(name)
+    rank = "–" if one.ranks[i] is None else str(one.ranks[i])
+    sides = "" if math.isnan(one.precision[i]) else f" P {number(one.precision[i])} R {number(one.recall[i])}"
+    return f"{rank} {number(one.values[i])}{_bracketed(one.intervals[i])}{sides}"
+
+
+def _span_tsv(one: SpanMeasure, name: str) -> list[object]:
+    i = one.metrics.index(name)
+    return [one.values[i], one.intervals[i].low, one.intervals[i].high, "" if one.ranks[i] is None else one.ranks[i]]
+
+
+def _bracketed(bounds: Interval) -> str:
+    return "" if math.isnan(bounds.low) else f" [{number(bounds.low)}, {number(bounds.high)}]"
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _bounds(bounds: Interval) -> list[float] | None:
+    return None if math.isnan(bounds.low) else [bounds.low, bounds.high]
+
+
+def _print_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[str], notes: Sequence[str]
+) -> None:
+    from rich.text import Text
+
+    console = terminal.console(max(100, 34 * len(head)))
+    table = terminal.plain_table([head[0]])
+    for title in head[1:]:
+        table.add_column(Text(title), justify="right", overflow="fold")
+    for first, *cells in rows:
+        table.add_row(Text(terminal.printable(first)), *map(Text, cells))
+    console.print(table)
+    for line in lines:
+        console.print(Text(line, style="dim"), soft_wrap=True)
+    terminal.notes(notes, console)

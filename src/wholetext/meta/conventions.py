@@ -98,6 +98,19 @@ SETS: dict[str, Conventions] = {
             "MSLC Aya23 Claude-3.5 CommandR-plus CycleL CycleL2 Dubformer GPT-4 Gemini-1.5-Pro IKUN IKUN-C "
             "IOL_Research Llama3-70B Mistral-Large Occiglot Phi-3-Medium TSU-HITs TranssionMT Unbabel-Tower70B"),
     ),
+    # Deutsch et al. 2025, "WMT24++": post-edited references are the standard ones
+    "wmt24pp": Conventions({"": "posteditA"}),
+    # Lavie et al. 2025: ESA, but MQM for en-ko and ja-zh; en-it and en-mas have no reference
+    "wmt25": Conventions(
+        {"": "refA"},
+        pairs=(
+            "cs-de_DE cs-uk_UA en-ar_EG en-bho_IN en-cs_CZ en-et_EE en-is_IS en-it_IT en-ja_JP en-ko_KR en-mas_KE "
+            "en-ru_RU en-sr_Cyrl_RS en-uk_UA en-zh_CN ja-zh_CN"),
+        systems=(
+            "Algharb COILD-BHO Claude-4 CommandA CommandA-MT DeepSeek-V3 Erlendur EuroLLM-22B GPT-4.1 GemTrans "
+            "Gemini-2.5-Pro IR-MultiagentMT IRB-MT Laniqo Llama-4-Maverick Mistral-Medium Qwen3-235B SalamandraTA Shy "
+            "TowerPlus-72B TranssionTranslate UvA-MT Wenyiil Yolu ctpc_nlp"),
+    ),
 }
 
 

@@ -95,11 +95,20 @@ def _gathered(
                          missing="zero" if wanted.missing == "error" else wanted.missing)
     parts: list[Gathered] = []
     for name in langs or [""]:
-        where = read_participants(evalset, name or None, selection)
+        where = read_participants(evalset, name or None, _with_gold(selection, what, evalset, name))
         if what.preset and what.human is None and where.langs in conventions(where.test_set).human.split():
-            where = read_participants(evalset, name, replace(selection, human=True))
+            where = read_participants(evalset, name, replace(where.choice, human=True))
         parts.append(gather(where, wanted, options))
     return parts
+
+
+def _with_gold(selection: Selection, what: MetaTasks, evalset: Path, langs: str) -> Selection:
+    """With the human scores of the year's tasks (ESA for WMT25) where the pair has them and no others are asked for."""
+    wanted = preset(what.preset).gold if what.preset and selection.gold is None else ""
+    if not wanted:
+        return selection
+    there = {name for name, _ in human_names(evalset, folders.language_pair(evalset, langs or None))}
+    return replace(selection, gold=wanted) if wanted in there else selection
 
 
 def _curves(

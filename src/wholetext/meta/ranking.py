@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, did_you_mean
+from wholetext.languages import pair_of, same_language
 from wholetext.meta.agreement.correlation import both_known
 from wholetext.meta.agreement.measures import ROW_STATISTICS
 from wholetext.meta.conventions import conventions
@@ -27,6 +28,7 @@ class Preset:
 
     tasks: tuple[str, ...]  # for every language pair
     pooled: bool = False  # accuracy over all pairs too, which weighs as much as there are pairs
+    gold: str = ""  # human scores that count where a language pair has them; else MQM where there is MQM
 
 
 PRESETS: dict[str, Preset] = {
@@ -34,6 +36,7 @@ PRESETS: dict[str, Preset] = {
     "wmt22": Preset(("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True),
     "wmt23": Preset(("sys:pearson", "seg:pearson", "seg:acc_eq"), pooled=True),
     "wmt24": Preset(("sys:spa", "seg:acc_eq")),
+    "wmt25": Preset(("sys:spa", "seg:acc_eq"), gold="esa"),
 }
 
 
@@ -46,8 +49,15 @@ def preset(name: str) -> Preset:
 
 def official_langs(name: str, test_set: str, there: Sequence[str]) -> list[str]:
     """The language pairs of an official table: of the folder's own test set, else of the preset's year."""
-    wanted = conventions(test_set).pairs or conventions(name).pairs
-    return [langs for langs in wanted.split() if langs in there]
+    wanted = (conventions(test_set).pairs or conventions(name).pairs).split()
+    return [found for langs in wanted if (found := _same_pair(langs, there))]
+
+
+def _same_pair(langs: str, there: Sequence[str]) -> str:
+    """The pair as it is there: ``en-cs_CZ`` is also found as en-cs; "" where it is not."""
+    if langs in there:
+        return langs
+    return next((one for one in there if all(map(same_language, pair_of(langs), pair_of(one)))), "")
 
 
 @dataclass(frozen=True)

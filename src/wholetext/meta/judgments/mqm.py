@@ -10,7 +10,7 @@ The JSON has ``errors`` (category, severity, score) and, for ESA, the ``score`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,7 +110,12 @@ class SpanRating:
 
 def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
     """A ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out."""
-    found: list[SpanRating] = []
+    return [SpanRating(system, segment, rater, *_marks(text, where))
+            for where, system, segment, rater, text in rating_lines(path, segments)]
+
+
+def rating_lines(path: FilePath, segments: Sequence[Segment]) -> Iterator[tuple[str, str, Segment, str, str]]:
+    """(place in the file, system, segment, rater, JSON) of each rating of a ``.seg.rating`` file."""
     seen: dict[str, int] = {}
     for line_number, line in enumerate(read_lines(path), 1):
         if not line.strip():
@@ -125,13 +130,11 @@ def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanR
         if place >= len(segments):
             raise AlignmentError(f"system {system!r} has more ratings than the {len(segments)} segments", where=where)
         if rest[0].strip() != "None":
-            rater = rest[1] if len(rest) == 2 else "unknown"
-            found.append(SpanRating(system, segments[place], rater, *_marks(rest[0], where)))
+            yield where, system, segments[place], rest[1] if len(rest) == 2 else "unknown", rest[0]
     short = [system for system, count in seen.items() if count != len(segments)]
     if short:
         raise AlignmentError(f"system {short[0]!r} has {count(seen[short[0]], 'rating')}, expected {len(segments)}",
                              where=shown(path), next="write None for segments that were not rated")
-    return found
 
 
 def _marks(text: str, where: str) -> tuple[float, float | None]:

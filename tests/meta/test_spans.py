@@ -1,0 +1,357 @@
+"""Error spans: measures against their definitions written out in loops, files, pairing, TED raters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wholetext as wt
+from wholetext import registry
+from wholetext.cli.main import main
+from wholetext.errors import AlignmentError, InputError
+from wholetext.meta.spans import measures
+from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked
+from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
+
+Spans = list[tuple[int, int, str]]
+
+
+# ---------------------------------------------------------------- definitions, character by character, pair by pair
+
+
+def by_character(gold: Spans, predicted: Spans, credit: float) -> tuple[float, int, int]:
+    """WMT25: at each character, marks of the same severity, then ``credit`` for those left on both sides."""
+    hit, totals = 0.0, [0, 0]
+    for place in range(max((end for _, end, _ in (*gold, *predicted)), default=0)):
+        on = [{severity: sum(a <= place < b and s == severity for a, b, s in side) for severity in ("minor", "major")}
+              for side in (gold, predicted)]
+        left = [0, 0]
+        for severity in ("minor", "major"):
+            g, p = on[0][severity], on[1][severity]
+            hit += min(g, p)
+            left[0] += max(0, g - p)
+            left[1] += max(0, p - g)
+            totals[0] += g
+            totals[1] += p
+        hit += credit * min(left)
+    return hit, totals[0], totals[1]
+
+
+def by_pairs(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float]:
+    """Every one-to-one matching; the best by F1, then by what it covers of both, then of the metric's spans."""
+    small, large = sorted((gold, predicted), key=len)
+    best = (0.0, 0.0, 0.0)
+    for chosen in permutations(range(len(large)), len(small)):
+        f1 = of_pred = of_gold = 0.0
+        for i, j in enumerate(chosen):
+            g, p = (small[i], large[j]) if small is gold else (large[j], small[i])
+            common = len(set(range(g[0], g[1])) & set(range(p[0], p[1]))) * (1.0 if g[2] == p[2] else credit)
+            f1 += 2 * common / (g[1] - g[0] + p[1] - p[0])
+            of_pred += common / (p[1] - p[0])
+            of_gold += common / (g[1] - g[0])
+        best = max(best, (round(f1, 7), round(of_pred + of_gold, 7), round(of_pred, 7)))
+    return best[2], best[1] - best[2]
+
+
+def loop_f1(hit_p: float, hit_r: float, pred: float, gold: float) -> float:
+    p, r = (hit_p / pred if pred else 1.0), (hit_r / gold if gold else 1.0)
+    return 2 * p * r / (p + r) if p + r else 0.0
+
+
+def random_spans(rng: np.random.Generator) -> Spans:
+    starts = rng.integers(0, 30, rng.choice([0, 1, 2, 3, 4]))
+    return [(int(a), int(a + rng.integers(1, 12)), str(rng.choice(["minor", "major"]))) for a in starts]
+
+
+def spans(found: Spans) -> tuple[ErrorSpan, ...]:
+    return tuple(ErrorSpan(a, b, severity) for a, b, severity in found)  # type: ignore[arg-type]
+
+
+many = pytest.mark.parametrize("cases", [50, pytest.param(1000, marks=pytest.mark.slow)])
+
+
+@many
+def test_span_statistics_are_those_of_the_definitions(cases: int) -> None:
+    rng = np.random.default_rng(7)
+    for case in range(cases):
+        gold, predicted = random_spans(rng), random_spans(rng)
+        credit = float(rng.choice([0.0, 0.5, 1.0]))
+        found = measures.span_statistics(spans(gold), spans(predicted), credit)
+        wanted = [*by_character(gold, predicted, credit), *by_pairs(gold, predicted, credit), len(gold), len(predicted)]
+        assert found == pytest.approx(wanted, abs=1e-6), (case, gold, predicted, credit)
+
+
+def corpus(rng: np.random.Generator, metrics: int) -> tuple[Annotations, list[Annotations]]:
+    """Random segments with spans and scores, many of them equal."""
+    places = [(f"s{s}", f"d{d}", i) for s in range(2) for d in range(rng.integers(1, 4)) for i in range(2)]
+
+    def one(name: str) -> Annotations:
+        marks = [Marked(*place, name, spans(random_spans(rng) if rng.random() < 0.6 else []),
+                        float(rng.integers(78, 92)), unplaced=int(rng.random() < 0.1)) for place in places]
+        return Annotations(name, tuple(marks))
+
+    return one("gold"), [one(f"m{i}") for i in range(metrics)]
+
+
+@many
+def test_error_free_and_micro_averages_are_those_of_loops(cases: int) -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(cases // 5):  # five metrics each
+        gold, metrics = corpus(rng, 5)
+        options = wt.SpanOptions(draws=0, free_at=float(rng.choice([80, 85, 90])))
+        found = _quick(gold, metrics, options)
+        for metric in metrics:
+            wanted = loops(gold, metric, options)
+            values = {name: found[name].value(metric.name) for name in wanted}
+            assert values == pytest.approx(wanted, abs=1e-6, nan_ok=True)
+
+
+def _quick(gold: Annotations, metrics: list[Annotations], options: wt.SpanOptions) -> wt.SpanResults:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wholetext.meta.spans.evaluate.RESAMPLES", 2)
+        return wt.evaluate_spans(gold, metrics, options)
+
+
+def loops(gold: Annotations, metric: Annotations, how: wt.SpanOptions) -> dict[str, float]:
+    chars, pairs = [0.0, 0, 0], [0.0, 0.0, 0, 0]
+    verdicts, scores = [], []
+    for g, m in zip(gold.marks, metric.marks):
+        sides: list[Spans] = [[(s.start, s.end, s.severity) for s in mark.spans or ()] for mark in (g, m)]
+        chars = [a + b for a, b in zip(chars, by_character(*sides, how.credit))]
+        pairs = [a + b for a, b in zip(pairs, (*by_pairs(*sides, how.credit), len(sides[1]), len(sides[0])))]
+        assert how.free_at is not None
+        verdicts.append((not g.spans and g.unplaced == 0 and g.score >= 85,
+                         not m.spans and m.unplaced == 0 and m.score >= how.free_at))
+        scores.append(m.score)
+    count = {kind: verdicts.count(kind) for kind in ((True, True), (True, False), (False, True), (False, False))}
+    wins = [(x > y) + (x == y) / 2 for x, (a, _) in zip(scores, verdicts) if a
+            for y, (b, _) in zip(scores, verdicts) if not b]
+    hit = count[True, True]
+    return {"characters": loop_f1(chars[0], chars[0], chars[2], chars[1]), "matching": loop_f1(*pairs),
+            "accuracy": (hit + count[False, False]) / len(verdicts),
+            "error-free": loop_f1(hit, hit, hit + count[False, True], hit + count[True, False]),
+            "auc": float(np.mean(wins)) if wins else float("nan")}
+
+
+def test_the_published_case() -> None:
+    """A wrong severity earns half, an overlap its characters: 2 of 4 at full credit, 3 at half."""
+    gold, predicted = [(0, 4, "major"), (10, 13, "minor")], [(2, 6, "major"), (10, 13, "major")]
+    found = measures.span_statistics(spans(gold), spans(predicted))
+    assert found.tolist() == [2 + 1.5, 7, 7, 0.5 + 0.5, 0.5 + 0.5, 2, 2]
+    assert measures.f1(np.array([*found, 0, 0, 0, 0]), "characters") == pytest.approx(0.5)
+    nothing = np.array([*measures.span_statistics((), ()), 0, 0, 0, 0])
+    assert measures.f1(nothing, "characters") == 1.0  # as the official script has it
+
+
+# ---------------------------------------------------------------- significance
+
+
+def test_a_metric_that_is_right_beats_one_that_is_not() -> None:
+    rng = np.random.default_rng(1)
+    places = [("s", f"d{d}", i) for d in range(20) for i in range(4)]
+    marks = {place: random_spans(rng) for place in places}
+    noise = {place: random_spans(rng) for place in places}
+
+    def one(name: str, source: dict[tuple[str, str, int], Spans]) -> Annotations:
+        return Annotations(name, tuple(Marked(*place, name, spans(source[place])) for place in places))
+
+    found = wt.evaluate_spans(one("gold", marks), [one("noise", noise), one("right", marks)])
+    for name in ("characters", "matching", "error-free", "accuracy", "auc"):
+        table = found[name]
+        assert table.metrics == ("right", "noise") and table.ranks == (1, 2), name
+        assert table.values[0] == 1.0 and table.p[0, 1] <= 0.01
+        assert table.intervals[1].low < table.values[1] < table.intervals[1].high
+    same = wt.evaluate_spans(one("gold", marks), [one("a", noise), one("b", noise)])
+    assert all(table.ranks == (1, 1) for table in same.measures)
+    assert found.documents == 20 and found.segments == 80
+
+
+# ---------------------------------------------------------------- files
+
+
+MQM = ("system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+       "A\td\t1\t1\tr1\tx\tab <v>cd</v> e\tStyle\tMinor\n"
+       "A\td\t1\t1\tr1\tx <v>y</v>\tab cd e\tAccuracy/Omission\tMajor\n"
+       "A\td\t2\t2\tr1\tx\tfine\tNo-error\tNo-error\n"
+       "A\td\t3\t3\tr1\tx\tno <v>end\tStyle\tCritical\n")
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_mqm_table(tmp_path: Path) -> None:
+    found, = wt.read_spans(write(tmp_path / "m.tsv", MQM))
+    assert [(mark.segment, mark.text, mark.spans, mark.unplaced) for mark in found.marks] == [
+        (0, "ab cd e", (ErrorSpan(3, 5, "minor"),), 1), (1, "fine", (), 0),
+        (2, "no end", (ErrorSpan(3, 6, "major"),), 0)]
+    assert [mark.error_free(85) for mark in found.marks] == [False, True, False]
+    assert len(found.notes) == 2 and "1 error has no place" in found.notes[0] and "not closed" in found.notes[1]
+
+
+def test_jsonl_and_the_table_of_wmt25_say_the_same(tmp_path: Path) -> None:
+    head = "\t".join(("doc_id", "segment_id", "system_id", "hypothesis_segment", "start_indices", "end_indices",
+                      "error_types"))
+    table = f"{head}\nd\t7\tA\tab cd\t0 missing\t2 missing\tcritical major\nd\t9\tA\tfine\t-1\t-1\tno-error\n"
+    ours = [{"system": "A", "doc": "d", "segment": 0, "text": "ab cd", "score": 50,
+             "spans": [{"start": 0, "end": 2, "severity": "major"}, {"start": None, "end": None, "severity": "major"}]},
+            {"system": "A", "doc": "d", "segment": 1, "text": "fine", "score": 90, "spans": []}]
+    esa = [{"system": "A", "doc_id": "d", "line_id": 7, "tgt": "ab cd", "esa_score": 50, "esa_spans": [
+        {"start_i": 0, "end_i": 9, "severity": "major"},
+        {"start_i": "missing", "end_i": "missing", "severity": "major"},
+        {"start_i": 0, "end_i": 1, "severity": "undecided"}]},
+        {"system": "A", "doc_id": "d", "line_id": 9, "tgt": "fine", "esa_score": 90, "esa_spans": []}]
+    files = [write(tmp_path / "w.tsv", table), *(write(tmp_path / f"{i}.jsonl", "\n".join(map(json.dumps, rows)))
+                                                 for i, rows in enumerate((ours, esa)))]
+    read = [wt.read_spans(path)[0] for path in files]
+    marks = [[(mark.place, mark.unplaced, mark.error_free(85)) for mark in one.marks] for one in read]
+    assert marks[0] == marks[1] == marks[2] == [(("A", "d", 0), 1, False), (("A", "d", 1), 0, True)]
+    assert read[0].marks[0].spans == read[1].marks[0].spans == (ErrorSpan(0, 2, "major"),)
+    assert read[2].marks[0].spans == (ErrorSpan(0, 5, "major"),)
+    assert all(any(word in note for note in read[2].notes) for word in ("after the text", "undecided"))
+
+
+def test_ratings_of_an_evalset(tmp_path: Path) -> None:
+    for part, name, text in (("sources", "en-de.txt", "a\nb\n"), ("documents", "en-de.docs", "news\td\nnews\td\n"),
+                             ("system-outputs/en-de", "A.txt", "wrong\nright\n"),
+                             ("references", "en-de.refA.txt", "a\nb\n")):
+        (tmp_path / part).mkdir(parents=True)
+        write(tmp_path / part / name, text)
+    (tmp_path / "human-scores").mkdir()
+    rating = json.dumps({"errors": [{"start": 0, "end": 5, "severity": "major"},
+                                    {"start": 0, "end": 1, "severity": "minor", "is_source_error": True}], "score": 90})
+    path = write(tmp_path / "human-scores" / "en-de.esa.seg.rating", f"A\t{rating}\tr1\nA\tNone\n")
+    mark, = wt.read_spans(path)[0].marks
+    assert (mark.place, mark.rater, mark.spans, mark.unplaced, mark.score, mark.text) == (
+        ("A", "d", 0), "r1", (ErrorSpan(0, 5, "major"),), 1, 90.0, "wrong")
+
+
+HEAD = '{"system": "A", "doc": "d", "segment": 0, "spans": '
+
+
+@pytest.mark.parametrize(("line", "match"), [
+    ('{"system": "A", "doc": "d", "spans": []}', "no system, doc or segment"),
+    (HEAD + '[{"start": 4, "end": 2, "severity": "minor"}]}', "begins at 4"),
+    (HEAD + '[{"start": -3, "end": 2, "severity": "minor"}]}', "place"),
+    (HEAD + '[{"start": 0, "end": 2, "severity": "bad"}]}', "no severity 'bad'"),
+    (HEAD + "3}", "list of objects"), (HEAD + '[], "score": "x"}', "not a number"),
+    ("[]", "no error spans"), ('{"a": [}', "not JSON")])
+def test_faults_are_named(tmp_path: Path, line: str, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        wt.read_spans(write(tmp_path / "s.jsonl", line + "\n"))
+
+
+def test_a_segment_may_not_be_there_twice(tmp_path: Path) -> None:
+    with pytest.raises(AlignmentError, match="there twice"):
+        wt.read_spans(write(tmp_path / "s.jsonl", 2 * (HEAD + "[]}\n")))
+
+
+def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
+    gold, = wt.read_spans(write(tmp_path / "m.tsv", MQM))
+
+    def mine(**changes: object) -> Annotations:
+        line = {"system": "A", "doc": "d", "segment": 1, "text": "fine", "spans": []} | changes
+        return wt.read_spans(write(tmp_path / "s.jsonl", json.dumps(line)))[0]
+
+    assert any("2 of 3 segments" in note for note in wt.evaluate_spans(gold, [mine()]).notes)
+    with pytest.raises(AlignmentError, match="another output"):
+        wt.evaluate_spans(gold, [mine(text="another")])
+    with pytest.raises(AlignmentError, match="no segment is in all files"):
+        wt.evaluate_spans(gold, [mine(system="B")])
+    scores_only = wt.evaluate_spans(gold, [mine(spans=None, score=0.5)])
+    assert np.isnan(scores_only["characters"].values[0]) and scores_only["characters"].ranks == (None,)
+
+
+# ---------------------------------------------------------------- a metric of a run
+
+
+@dataclass(frozen=True)
+class Marker(Metric):
+    """Marks every "bad" in the joined segments of a row, as xCOMET marks spans."""
+
+    name = "marker"
+    summary = "marks what is bad"
+    needs = frozenset({"hyp"})
+
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        found = []
+        for i, request in enumerate(requests):
+            text = request.hyp[0].text
+            places = [at for at in range(len(text)) if text.startswith("bad", at)]
+            run.detail(i, spans=[{"start": at, "end": at + 3, "severity": "critical"} for at in places])
+            found.append(-float(len(places)))
+        return mean_stats(found)
+
+
+@pytest.mark.parametrize("view", ["", "paragraph(size=2):", "slide(size=2,step=1):", "whole:"])
+def test_spans_of_a_run_folder(view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "marker": f"{__name__}:Marker"})
+    texts = ("a bad one", "fine", "bad bad")
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {}),))
+    wt.make_run(wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()), [f"{view}marker"], out=tmp_path / "run")
+    found, = wt.read_spans(tmp_path / "run")
+    assert [mark.spans for mark in found.marks] == [
+        (ErrorSpan(2, 5, "major"),), (), (ErrorSpan(0, 3, "major"), ErrorSpan(4, 7, "major"))]
+    gold = Annotations("gold", tuple(Marked("A", "d", i, "r", mark.spans) for i, mark in enumerate(found.marks)))
+    result = wt.evaluate_spans(gold, [found])
+    assert [result[name].values[0] for name in ("characters", "matching", "accuracy")] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.slow
+def test_spans_of_xcomet(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "xcomet"
+    texts = ("The cat was asleep on the mat.", "She was tired.", "Then the dog came in.")
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {"r": texts}),))
+    results = wt.make_run(wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()), [f"comet@{model}", "chrf"],
+                          out=tmp_path / "run")
+    xcomet, chrf = wt.read_spans(tmp_path / "run")
+    scores = results[xcomet.name]["A"]
+    marked = [facts["spans"] if facts else None for facts in scores.details]
+    assert any(marked), "the small model marks nothing"
+    assert [[(s.start, s.end) for s in mark.spans or ()] for mark in xcomet.marks] == [
+        list(dict.fromkeys((span["start"], span["end"]) for span in each or ())) for each in marked]
+    assert [mark.score for mark in xcomet.marks] == pytest.approx(scores.at("segment").tolist())
+    assert all(mark.spans is None for mark in chrf.marks)
+    found = wt.evaluate_spans(xcomet, [chrf, xcomet])
+    assert found["characters"].value(xcomet.name) == 1.0 and np.isnan(found["characters"].value(chrf.name))
+
+
+# ---------------------------------------------------------------- real raters
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_ted_raters_against_each_other(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = data / "evalsets" / "wmt21.tedtalks" / "human-scores" / "raw" / "mqm_ted_ende.tsv"
+    found, = wt.read_spans(path)
+    rows, notes = wt.rater_spans(found)
+    assert len(rows) == 7 and rows[-1].segments == 1919 == sum(row.segments for row in rows[:-1])
+    first: dict[tuple[str, str, int, str | None], Marked] = {}
+    for mark in found.marks:
+        first.setdefault((mark.rater, mark.doc, mark.segment, mark.text), mark)
+    chars, pairs, alike = [0.0, 0, 0], [0.0, 0.0, 0, 0], []
+    for (rater, doc, segment, text), one in first.items():
+        other = first.get(("rater4", doc, segment, text))
+        if rater == "rater3" and other:
+            sides: list[Spans] = [[(s.start, s.end, s.severity) for s in mark.spans or ()] for mark in (one, other)]
+            chars = [a + b for a, b in zip(chars, by_character(*sides, 0.5))]
+            pairs = [a + b for a, b in zip(pairs, (*by_pairs(*sides, 0.5), len(sides[1]), len(sides[0])))]
+            alike.append(bool(one.spans or one.unplaced) == bool(other.spans or other.unplaced))
+    row = next(row for row in rows if (row.one, row.two) == ("rater3", "rater4"))
+    assert row.segments == len(alike) and row.scores["accuracy"] == pytest.approx(np.mean(alike))
+    assert row.scores["characters"] == pytest.approx(loop_f1(chars[0], chars[0], chars[2], chars[1]))
+    assert row.scores["matching"] == pytest.approx(loop_f1(*pairs))
+    with pytest.raises(SystemExit) as done:
+        main(["spans", str(path), "--raters", "--json"])
+    assert not done.value.code
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["raters"][-1]["characters"] == pytest.approx(rows[-1].scores["characters"])
+    assert any("had marked before" in note for note in notes)
