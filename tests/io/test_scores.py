@@ -78,6 +78,7 @@ def test_labels() -> None:
         ("sys.1\tnan\n", "'nan' is not a score", 1),
         ("sys.1\tinf\n", "'inf' is not a score", 1),
         ("sys.1\tx\n", "'x' is not a score", 1),
+        ("sys.1\t1_0\n", "'1_0' is not a score", 1),
         ("sys.1\n", "has 1 column, expected 2", 1),
         ("a b c\n", "has 3 columns", 1),
         ("", "no scores in this file", None),
