@@ -13,6 +13,8 @@ SOURCE = TESTS.parent / "src" / "wholetext"
 # verb that people use
 ELSEWHERE = {
     "alignment/realign": "alignment/test_alignment alignment/test_word_alignment",
+    "annotation/annotations": "annotation/test_pearmut",
+    "annotation/campaign": "annotation/test_pearmut",
     "backends/comet/model": "backends/test_comet_checkpoint metrics/test_comet",
     "backends/comet/scoring": "metrics/test_comet",
     "backends/embeddings": "metrics/test_bertscore metrics/test_neural_views",
@@ -29,6 +31,7 @@ ELSEWHERE = {
     "backends/regressor": "metrics/test_metricx",
     "backends/verify": "backends/test_catalogue backends/test_damaged_folders",
     "cli/about": "cli/test_models_cli files/test_cache",
+    "cli/annotation": "annotation/test_pearmut",
     "cli/contrast": "meta/test_contrast meta/test_features",
     "cli/leaderboard": "cli/test_score cli/test_compare_cli",
     "cli/meta_tables": "cli/test_meta",

@@ -21,18 +21,20 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # what is promised: adding a name is a decision, taking one away breaks programs
 PUBLIC = [
-    "AlignOptions", "Aligned", "AlignmentError", "Annotations", "Averaging", "Axes", "Backend", "Cache", "CacheError",
-    "CategoryTest", "Comparison", "ContrastOptions", "ContrastResults", "ContrastSet", "Corpus", "Discriminativeness",
-    "Document", "ErrorSpan", "Excerpt", "Explained", "Fit", "FloatArray", "InputError", "Judgments", "LineFiles",
-    "Loaded", "Marked", "Meta", "MetaTasks", "Metric", "MetricError", "MetricSelection", "MetricTests", "MissingExtra",
-    "ModelError", "Options", "Output", "PageOptions", "ParagraphSets", "Plan", "PluginError", "RankedSystem",
-    "Ranking", "RaterSpans", "Recipe", "Request", "Results", "Row", "RunError", "Runtime", "Scores", "Selection",
+    "AlignOptions", "Aligned", "AlignmentError", "Annotations", "Averaging", "Axes", "Backend", "Cache",
+    "CacheError", "Campaign", "CategoryTest", "Comparison", "ContrastOptions", "ContrastResults", "ContrastSet",
+    "Corpus", "Discriminativeness", "Document", "ErrorSpan", "Excerpt", "Explained", "Fit", "FloatArray",
+    "InputError", "Judgments", "LineFiles", "Loaded", "Marked", "Meta", "MetaTasks", "Metric", "MetricError",
+    "MetricSelection", "MetricTests", "MissingExtra", "ModelError", "Options", "Output", "PageOptions",
+    "ParagraphSets", "PearmutAnnotations", "Plan", "PluginError", "RankedSystem", "Ranking", "RaterSpans", "Recipe",
+    "Request", "Results", "Row", "RunError", "Runtime", "Sample", "SampledDocument", "Scores", "Selection",
     "Session", "Signature", "Significance", "SpanOptions", "SpanResults", "SpecError", "Sweep", "TextTooLong",
     "Trained", "WholetextError", "WholetextWarning", "WriteError", "__version__", "align", "compare", "compare_run",
-    "contrast", "discriminativeness", "evaluate", "evaluate_spans", "explain", "list_metrics", "make_recipe",
-    "make_run", "mean_stats", "meta_evaluate", "open_run", "paired_t", "paragraph_sets", "plan", "rank", "rater_spans",
-    "read", "read_contrast_set", "read_meta", "read_spans", "report", "score", "score_texts", "sweep", "train",
-    "williams_test", "write", "write_meta", "write_run", "write_sweep",
+    "contrast", "discriminativeness", "evaluate", "evaluate_spans", "explain", "list_metrics", "make_campaign",
+    "make_recipe", "make_run", "mean_stats", "meta_evaluate", "open_run", "paired_t", "paragraph_sets", "plan",
+    "rank", "rater_spans", "read", "read_contrast_set", "read_meta", "read_pearmut", "read_spans", "report",
+    "sample", "score", "score_texts", "sweep", "train", "williams_test", "write", "write_judgments", "write_meta",
+    "write_run", "write_sweep",
 ]  # fmt: skip
 
 

@@ -51,6 +51,8 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 |---|---|
 | `score` | `read`, then `make_run`; `score`, `evaluate` and `score_texts` for scores alone |
 | `rank` | `rank` |
+| `sample` | `sample`, then `make_campaign` |
+| `annotations` | `read_pearmut`, then `write_judgments` |
 | `compare` | `open_run`, then `compare_run`; `compare` for the scores of one metric |
 | `report`, `explain` | `report`, `explain` |
 | `plan`, `sweep`, `align` | `plan`; `sweep`, `write_sweep`; `align`, `write` |

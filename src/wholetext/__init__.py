@@ -14,6 +14,9 @@ from wholetext.version import __version__ as __version__
 # The public names, module by module. `make docs` writes __init__.pyi (for type checkers) and docs/api.md from it.
 _PUBLIC = {
     "alignment.realign": ("Aligned", "AlignOptions", "align"),
+    "annotation.annotations": ("PearmutAnnotations", "read_pearmut", "write_judgments"),
+    "annotation.campaign": ("Campaign", "make_campaign"),
+    "annotation.sampling": ("Sample", "SampledDocument", "sample"),
     "errors": (
         "AlignmentError", "CacheError", "InputError", "MetricError", "MissingExtra", "ModelError", "PluginError",
         "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WriteError",

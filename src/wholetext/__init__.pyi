@@ -3,6 +3,14 @@
 from wholetext.alignment.realign import Aligned as Aligned
 from wholetext.alignment.realign import AlignOptions as AlignOptions
 from wholetext.alignment.realign import align as align
+from wholetext.annotation.annotations import PearmutAnnotations as PearmutAnnotations
+from wholetext.annotation.annotations import read_pearmut as read_pearmut
+from wholetext.annotation.annotations import write_judgments as write_judgments
+from wholetext.annotation.campaign import Campaign as Campaign
+from wholetext.annotation.campaign import make_campaign as make_campaign
+from wholetext.annotation.sampling import Sample as Sample
+from wholetext.annotation.sampling import SampledDocument as SampledDocument
+from wholetext.annotation.sampling import sample as sample
 from wholetext.errors import AlignmentError as AlignmentError
 from wholetext.errors import CacheError as CacheError
 from wholetext.errors import InputError as InputError

@@ -24,6 +24,8 @@ VERBS = {
     "compare": "runs:compare",
     "rank": "rank:rank",
     "report": "runs:report",
+    "sample": "annotation:sample",
+    "annotations": "annotation:annotations_",
     "meta": "meta:meta",
     "paragraphs": "meta:paragraphs",
     "spans": "meta:spans",

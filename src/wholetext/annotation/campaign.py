@@ -1,0 +1,198 @@
+"""Pearmut campaigns: documents of a run for people to judge, with the error spans that a metric marked.
+
+Pearmut (Zouhar & Kocmi 2026, arXiv 2601.02933) shows a document as a list of items, here one per segment. Under ESA
+an item has the output of one system, under cESA those of all systems side by side. Spans that are filled in (ESA-AI,
+Zouhar et al. 2025, arXiv 2406.12419) are confirmed, changed or deleted by the annotators.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from wholetext.errors import AlignmentError, InputError, count, did_you_mean
+from wholetext.files.storage import FilePath, write_file
+from wholetext.scoring.explain import explain
+from wholetext.scoring.results import Results
+from wholetext.types import Document
+
+Protocol = Literal["ESA", "cESA"]
+SEVERITIES = {"minor": "minor", "major": "major", "critical": "major", "neutral": "neutral"}
+_ORDER = (None, "neutral", "minor", "major")
+_MEDIA = ("<audio ", "<video ", "<img ", "<iframe ")  # how a text begins that Pearmut shows as media
+_TAG = re.compile(r"</?(?:b|strong|em|i|br|h[123]|p)\s*/?>", re.IGNORECASE)  # tags that Pearmut formats
+_NOT_ID = re.compile(r"[^\w.#-]+")
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign as Pearmut reads it, and what was left out or changed on the way."""
+
+    content: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+    def write(self, path: FilePath) -> None:
+        """Write the JSON file for ``pearmut add``."""
+        write_file(path, json.dumps(self.content, ensure_ascii=False, indent=1) + "\n")
+
+
+def make_campaign(
+    results: Results, documents: Sequence[str] | Mapping[str, float] | None = None, *, protocol: Protocol = "ESA",
+    spans: str | None = "auto", users: int = 1, name: str | None = None,
+) -> Campaign:
+    """A campaign with these documents of a run (all by default), in this order.
+
+    ``documents`` may also be document → weight (``Sample.weights``); weights come back with the annotations.
+    ``spans`` is the metric of the run whose error spans are filled in: ``"auto"`` takes the first that marks any, None
+    fills in none. Spans of BlonDe have no severity, which annotators then choose. All ``users`` share the documents.
+    """
+    if protocol not in get_args(Protocol):
+        raise InputError(f"there is no protocol {protocol!r}", next=f"it is one of {', '.join(get_args(Protocol))}")
+    if users < 1:
+        raise InputError(f"a campaign needs at least one user, not {users}", next="give the number of annotators")
+    by_id = {doc.id: doc for doc in results.corpus.docs}
+    chosen = list(by_id) if documents is None else list(dict.fromkeys(documents))
+    for doc in chosen:
+        if doc not in by_id:
+            raise InputError(f"the run has no document {doc!r}",
+                             next=did_you_mean(doc, list(by_id)) or f"it has {count(len(by_id), 'document')}")
+    weights = documents if isinstance(documents, Mapping) else {}
+    make = _Campaign(results, _metric(results, spans), weights)
+    for system in results.systems:
+        if not system or system.isdigit():
+            raise InputError(f"Pearmut accepts no system name of digits alone: {system!r}",
+                             next="rename the system and score it again")
+    groups = [results.systems] if protocol == "cESA" else [(system,) for system in results.systems]
+    data = [make.document(by_id[doc], group) for doc in chosen for group in groups]
+    title = name or f"{results.corpus.id}-{'-'.join(filter(None, results.corpus.langs))}-{protocol}"
+    content = {"info": {"assignment": "single-stream", "protocol": protocol, "users": users},
+               "campaign_id": _NOT_ID.sub("_", title).strip("._") or "campaign", "data": data}
+    return Campaign(content, make.notes(spans))
+
+
+def _metric(results: Results, spans: str | None) -> str | None:
+    """The spec of the metric whose spans are filled in."""
+    if spans is None:
+        return None
+    if spans != "auto":
+        return next(iter(results[spans].values())).metric
+    return next((spec for spec, by_system in results.scores.items()
+                 if any("spans" in (one or {}) for scores in by_system.values() for one in scores.details)), None)
+
+
+@dataclass
+class _Campaign:
+    """Documents of a campaign in the making, and counts of what readers of it must know."""
+
+    results: Results
+    spec: str | None
+    weights: Mapping[str, float]
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def document(self, doc: Document, systems: Sequence[str]) -> list[dict[str, Any]]:
+        """The items of one document, one per segment; ``doc`` and ``seg`` come back with the annotations."""
+        texts = {output.system: output.docs[doc.id] for output in self.results.outputs if output.system in systems}
+        for system, segments in texts.items():
+            if len(segments) != len(doc):
+                raise AlignmentError(f"the output of {system!r} has {count(len(segments), 'segment')} in document "
+                                     f"{doc.id!r}, the document {len(doc)}",
+                                     next="line them up with `wholetext align`, and score them again")
+        marked = {system: self._spans(doc.id, system) for system in systems}
+        items = []
+        for i in range(len(doc)):
+            item: dict[str, Any] = {"item_id": f"{doc.id}#{i}", "doc": doc.id, "seg": i}
+            item |= {"weight": self.weights[doc.id]} if doc.id in self.weights else {}
+            if i == 0:
+                item["instructions"] = _instructions(self.results.corpus.langs)
+            if doc.src is not None:
+                item["src"] = doc.src[i]
+            item["tgt"] = {system: segments[i] for system, segments in texts.items()}
+            self._look(item)
+            if self.spec is not None:
+                item["error_spans"] = {system: marked[system][i] for system in systems}
+            items.append(item)
+        return items
+
+    def _spans(self, doc: str, system: str) -> list[list[dict[str, Any]]]:
+        """What the metric marked in each segment, in Pearmut's form."""
+        if self.spec is None:
+            return []
+        by_system = self.results.scores[self.spec]
+        if any(one.details for one in by_system.values()) and not any(by_system[system].details):
+            return [[]] * len(self.results.outputs[self.results.systems.index(system)].docs[doc])  # nothing marked
+        found = explain(self.results, self.spec, system=system, doc=doc)
+        out = []
+        for segment in found.segments:
+            places = units(segment.hyp)
+            marks = []
+            for span in segment.extra:
+                severity = SEVERITIES.get(span.category.lower())
+                self.seen["critical"] += span.category.lower() == "critical"
+                self.seen["open"] += severity is None
+                first, last = places[span.start], places[span.end] - 1
+                if first <= last:
+                    marks.append({"start_i": first, "end_i": last, "severity": severity,
+                                  "category": None if severity else span.category or None})
+            out.append(self._apart(marks))
+        return out
+
+    def _apart(self, marks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Pearmut shows one span per character: spans that overlap are joined, with the higher severity."""
+        done: list[dict[str, Any]] = []
+        for mark in sorted(marks, key=lambda one: (one["start_i"], one["end_i"])):
+            if done and mark["start_i"] <= done[-1]["end_i"]:
+                self.seen["joined"] += 1
+                done[-1]["end_i"] = max(done[-1]["end_i"], mark["end_i"])
+                done[-1]["severity"] = max(done[-1]["severity"], mark["severity"], key=_ORDER.index)
+            else:
+                done.append(mark)
+        self.seen["spans"] += len(done)
+        return done
+
+    def _look(self, item: dict[str, Any]) -> None:
+        for text in (item.get("src", ""), *item["tgt"].values()):
+            self.seen["media"] += text.startswith(_MEDIA)
+            self.seen["tags"] += bool(_TAG.search(text))
+
+    def notes(self, asked: str | None) -> tuple[str, ...]:
+        seen = self.seen
+        said = {
+            "the run has no metric that marks error spans: no spans are filled in": asked == "auto" and not self.spec,
+            f"error spans of {self.spec}: {count(seen['spans'], 'span')} filled in": self.spec,
+            f"{count(seen['critical'], 'critical error')} filled in as major: ESA has no critical errors":
+                seen["critical"],
+            f"{count(seen['open'], 'span')} without severity: annotators must choose one": seen["open"],
+            f"{count(seen['joined'], 'span')} joined with one that it overlaps": seen["joined"],
+            "the corpus has no source: annotators see outputs alone": not self.results.corpus.has_source,
+            f"{count(seen['media'], 'text')} would be shown as audio, video, image or frame: Pearmut does so with text "
+            "that begins with such a tag; check these texts before annotators open them": seen["media"],
+            f"{count(seen['tags'], 'text')} with HTML tags: Pearmut may show them as formatting, and then counts their "
+            "characters differently in error spans": seen["tags"],
+        }
+        return tuple(text for text, holds in said.items() if holds)
+
+
+def _instructions(langs: tuple[str, str]) -> str:
+    known = f" from {langs[0]} to {langs[1]}" if all(langs) else ""
+    return html.escape(f"Evaluate the translation{known}.")
+
+
+def units(text: str) -> list[int]:
+    """Pearmut's position of each character, and of the end: it counts UTF-16 units, and no line breaks."""
+    places = [0]
+    for char in text:
+        places.append(places[-1] + (char != "\n") + (char > "\uffff"))
+    return places
+
+
+def characters(places: Sequence[int], first: int, last: int) -> tuple[int, int] | None:
+    """Pearmut's units ``first`` to ``last`` as ``start:end`` of the text; None: a token after it, as ``[missing]``."""
+    if first >= places[-1]:
+        return None
+    return bisect_right(places, first) - 1, min(bisect_right(places, last), len(places) - 1)
