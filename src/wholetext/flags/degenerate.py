@@ -19,7 +19,10 @@ from wholetext.flags.checks import SideBySide
 from wholetext.types import Corpus, Output
 
 Kind = Literal["empty", "copied", "loop", "repeat", "script", "language", "length"]
-_WORDS: dict[Kind, str] = {
+FormatKind = Literal[
+    "prompt", "fence", "json", "placeholder", "tag", "url", "email", "number", "untranslated", "missing"
+]
+_WORDS: dict[str, str] = {
     "empty": "no text", "copied": "copied source", "loop": "loops", "repeat": "same text for different sources",
     "script": "wrong script", "language": "wrong language", "length": "length out of proportion",
 }
@@ -29,7 +32,7 @@ _WORDS: dict[Kind, str] = {
 class Flag:
     """One finding: about a segment, a whole document (``segment`` is None) or the whole system (``doc`` is None)."""
 
-    kind: Kind
+    kind: Kind | FormatKind  # a ``Kind`` of this module, or one of ``formats``
     doc: str | None
     segment: int | None  # counted from 0
     note: str

@@ -25,6 +25,7 @@ _ALL = frozenset[str]().union(*_WORDS.values())
 _OWNERS = {word: [lang for lang, words in _WORDS.items() if word in words] for word in _ALL}
 
 ENOUGH = 0.12  # the share of words that running text of a language has on its list, at the least
+PLAIN, KINDS = 0.25, 4  # share and number of different function words of a short text
 DISTINCT, TIMES = 0.04, 3.0  # the share of those that the other language lacks, and how many times its own
 
 
@@ -54,6 +55,17 @@ def other_language(texts: Iterable[str], lang: str, least: int) -> str:
     mine, other = _WORDS.get(own, frozenset()), _WORDS[best]
     here, there = (sum(counts[word] for word in words) for words in (other - mine, mine - other))
     return best if here >= DISTINCT * counts.total() + TIMES * there else ""
+
+
+def plainly_in(text: str, lang: str, least: int) -> bool:
+    """Whether a short text is running text of a language that has a list: many and different ones of its words.
+
+    Words are what stands between blanks, so that names-with-hyphens, addresses and tags are one word; single letters
+    say nothing.
+    """
+    words = [word.strip(".,;:!?…()[]\"'“”„«»‘’") for word in text.lower().split()]
+    known = [word for word in words if len(word) > 1 and word in _WORDS.get(listed(lang), ())]
+    return len(words) >= least and len(known) >= PLAIN * len(words) and len(set(known)) >= KINDS
 
 
 _BITS = 16

@@ -19,7 +19,7 @@ from wholetext.backends.device import DTYPES, pick_device
 from wholetext.errors import InputError, MetricError, WholetextWarning, count
 from wholetext.files.cache import Cache, damage_notes
 from wholetext.files.packages import unverified
-from wholetext.flags import degenerate
+from wholetext.flags import degenerate, formats
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
 from wholetext.notes import BLIND
@@ -129,9 +129,7 @@ def _evaluate(
     lined_up = [f"{one.system}: lined up with the documents' segments by `wholetext align` in {len(one.realigned)} of "
                 f"{count(len(corpus), 'document')}" for one in outputs if one.realigned]
     notes = (*lined_up, *Results(corpus, tuple(outputs), scores).notes)
-    found = {output.system: degenerate.flags(corpus, output) for output in outputs} if options.flags else {}
-    suspicions = input_notes(corpus, outputs) if options.flags else []
-    suspicions += [text for system, some in found.items() if (text := degenerate.summary(system, some))]
+    found, suspicions = _flagged(corpus, outputs) if options.flags else ({}, [])
     return Results(
         corpus, tuple(outputs), scores,
         warnings=tuple(dict.fromkeys((*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions))),
@@ -139,6 +137,20 @@ def _evaluate(
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=environment(engine), spell=_spell,
     )
+
+
+def _flagged(corpus: Corpus, outputs: Sequence[Output]) -> tuple[dict[str, list[degenerate.Flag]], list[str]]:
+    """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
+    found: dict[str, list[degenerate.Flag]] = {}
+    lines: list[str] = []
+    for output in outputs:
+        broken = degenerate.flags(corpus, output)
+        changed = formats.format_flags(corpus, output, broken)
+        found[output.system] = [*broken, *changed]
+        lines += [degenerate.summary(output.system, broken),
+                  formats.format_summary(output.system, changed, source=corpus.has_source)]
+    notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
+    return found, [note for note in notes if note]
 
 
 def environment(engine: Engine) -> dict[str, str]:

@@ -42,6 +42,16 @@ const FAULTS = {
   script: "wrong script",
   language: "wrong language",
   length: "length out of proportion",
+  prompt: "prompt leakage",
+  fence: "Markdown fence",
+  json: "broken JSON or changed keys",
+  placeholder: "changed placeholder",
+  tag: "changed tag",
+  url: "changed URL",
+  email: "changed e-mail address",
+  number: "changed number",
+  untranslated: "untranslated paragraph",
+  missing: "missing paragraph",
 };
 
 async function documentBlock(at) {

@@ -1,0 +1,237 @@
+"""Instructions and formats that an output did not follow: what had to be kept, said or left out.
+
+Like the flags of ``degenerate`` these are hints for people and prefer silence to a false alarm: what no reference keeps
+either is not asked for. docs/degenerate.md has the precision of each check.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholetext.errors import count
+from wholetext.flags import markup
+from wholetext.flags.degenerate import Flag, FormatKind, side_by_side
+from wholetext.flags.numbers import missing_numbers
+from wholetext.flags.prompts import leaked
+from wholetext.languages import code_of
+from wholetext.languages.identify import listed, other_language, plainly_in
+from wholetext.types import Corpus, Output
+
+WORDS: dict[FormatKind, str] = {
+    "prompt": "prompt leakage", "fence": "Markdown fences", "json": "broken JSON or changed keys",
+    "placeholder": "changed placeholders", "tag": "changed tags", "url": "changed URLs",
+    "email": "changed e-mail addresses", "number": "changed numbers", "untranslated": "untranslated paragraphs",
+    "missing": "missing paragraphs",
+}  # fmt: skip
+KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
+    "placeholder": markup.placeholders, "tag": markup.tags, "url": markup.urls, "email": markup.emails,
+}  # fmt: skip
+BLIND = (  # what is checked without a source
+    "prompt leakage, unpaired tags and fences, invalid JSON, broken placeholders, URLs and e-mail addresses, "
+    "paragraphs that are empty or in the source language"
+)
+PARAGRAPH = 25  # letters of a paragraph that is looked for in the output; shorter ones are names
+PARAGRAPH_WORDS = 10  # words of a paragraph whose language is identified
+SHORT, SHARE = 0.1, 0.6  # how much shorter than usual a document must be, at the least and per share of paragraphs
+DOCUMENTS = 5  # from which the usual length is known
+_BREAK = re.compile(r"</?p>|<br\s*/?>|\n", re.I)
+_KEY = re.compile(r'^\s*"[^"\n]*":\s*')  # of JSON
+_EMPTY = re.compile(r"<p>\s*</p>", re.I)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A segment (or a whole document that does not align), and its document, in every language."""
+
+    hyp: str
+    src: str | None
+    refs: tuple[str, ...]
+
+
+def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> tuple[Flag, ...]:
+    """What is wrong with the format of one system's output: segments and documents, then the share of each kind.
+
+    ``known`` are flags of ``degenerate.flags``: a text that is empty or in the wrong language is not flagged again.
+    A text may have several kinds, each once. Without a source only the checks in ``BLIND`` are made.
+    """
+    judged = {(flag.doc, flag.segment) for flag in known if flag.kind in ("empty", "copied", "script", "language")}
+    segments = list(_segments(corpus, output))
+    found = [
+        Flag(kind, doc, segment, note)
+        for doc, units in segments for segment, kind, note in _document(corpus.langs, doc, units, judged)
+    ]  # fmt: skip
+    found += [Flag("missing", doc, None, note) for doc, note in _fewer_paragraphs(corpus, output)]
+    order = {doc.id: at for at, doc in enumerate(corpus.docs)}
+    found.sort(key=lambda flag: (order[flag.doc or ""], -1 if flag.segment is None else flag.segment))
+    return (*found, *_shares(found, sum(len(units) for _, units in segments), len(segments)))
+
+
+def format_summary(system: str, found: Iterable[Flag], source: bool) -> str:
+    """One line about a system, or ``""``: the share of each kind, and where to look first."""
+    flagged = [flag for flag in found if flag.kind in WORDS]
+    shares = [flag for flag in flagged if flag.doc is None]
+    if not shares:
+        return ""
+    first = next(flag for flag in flagged if flag.kind == shares[0].kind)
+    where = f"document {first.doc}" + ("" if first.segment is None else f", segment {first.segment + 1}")
+    parts = ", ".join(f"{WORDS[flag.kind]} in {flag.note}" for flag in shares if flag.kind in WORDS)
+    blind = "" if source else " (checked without a source)"
+    return f"{system}: {parts}{blind}; see {where}: {first.note}"
+
+
+def unchecked_note(corpus: Corpus, outputs: Iterable[Output]) -> str:
+    """A note where outputs have something that must be kept, and there is no source to compare it with; or ``""``."""
+    if corpus.has_source:
+        return ""
+    texts = (text for output in outputs for segments in output.docs.values() for text in segments)
+    if not any(tokens(text) for text in texts for tokens in KEPT.values()):
+        return ""
+    return ("there is no source, so whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were "
+            f"kept is not checked; what is checked: {BLIND}")
+
+
+def _segments(corpus: Corpus, output: Output) -> Iterator[tuple[str, list[tuple[int | None, _Text]]]]:
+    """Each document with its segments; one that does not align is one text."""
+    texts = side_by_side(corpus, output)
+    units: dict[str, list[tuple[int | None, _Text]]] = {doc.id: [] for doc in corpus.docs}
+    for at, doc in enumerate(texts.docs):
+        src = None if texts.src is None else texts.src[at]
+        units[doc].append((texts.segments[at], _Text(texts.hyp[at], src, tuple(ref[at] for ref in texts.refs))))
+    yield from units.items()
+
+
+def _document(
+    langs: tuple[str, str], doc: str, units: list[tuple[int | None, _Text]], judged: set[tuple[str | None, int | None]]
+) -> Iterator[tuple[int | None, FormatKind, str]]:
+    whole = _joined([text for _, text in units])
+    alone = units[0][0] if len(units) == 1 else None  # where a fault of the whole document is
+    if markup.looks_like_json(whole.src if whole.src is not None else whole.hyp) and (
+        note := markup.json_fault(whole.hyp, whole.src)
+    ):
+        yield alone, "json", note
+    for kind, note in _whole(whole):
+        yield alone, kind, note
+    for at, (segment, text) in enumerate(units):
+        for kind, note in _segment(text, whole):
+            yield segment, kind, note
+        if text.src and (note := _lost_numbers(text, [one for _, one in units[max(0, at - 1) : at + 2]])):
+            yield segment, "number", note
+        if (doc, segment) not in judged and (note := _untranslated(langs, text)):
+            yield segment, "untranslated", note
+
+
+def _joined(texts: list[_Text]) -> _Text:
+    if len(texts) == 1:
+        return texts[0]
+    src = None if any(text.src is None for text in texts) else "\n".join(text.src or "" for text in texts)
+    refs = tuple(map("\n".join, zip(*(text.refs for text in texts))))
+    return _Text("\n".join(text.hyp for text in texts), src, refs)
+
+
+def _whole(text: _Text) -> Iterator[tuple[FormatKind, str]]:
+    """Faults of a document: fences and tags may open in one segment and close in another."""
+    marks = markup.fences(text.hyp)
+    if text.src is None:
+        if marks % 2:
+            yield "fence", f"{marks} fences: one is not closed"
+        if note := markup.unpaired_tags(text.hyp):
+            yield "tag", note
+    elif marks != (asked := markup.fences(text.src)) and marks not in [markup.fences(ref) for ref in text.refs]:
+        yield "fence", f"{marks} fences, the source has {asked}"
+    empty = len(_EMPTY.findall(text.hyp)) - len(_EMPTY.findall(text.src or ""))
+    if empty > 0:
+        yield "missing", f"{empty} empty paragraph{'s' if empty > 1 else ''}"
+
+
+def _segment(text: _Text, whole: _Text) -> Iterator[tuple[FormatKind, str]]:
+    if words := leaked(text.hyp, text.src):
+        yield "prompt", f"“{words[:60]}”"
+    for kind, tokens in KEPT.items():
+        if note := _changed(kind, tokens, text, whole):
+            yield kind, note
+
+
+def _lost_numbers(text: _Text, near: list[_Text]) -> str:
+    """Numbers that neither the segment nor its neighbours have, though a reference has them."""
+    lost = missing_numbers(markup.without_tokens(text.src or ""), text.hyp)
+    if not lost:
+        return ""
+    around = _joined(near)
+    lost = [number for number in lost if missing_numbers(number, around.hyp)
+            and not (text.refs and all(missing_numbers(number, ref) for ref in around.refs))]
+    return f"not there: {', '.join(lost[:3])}" if lost else ""
+
+
+def _changed(kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Text, whole: _Text) -> str:
+    """Tokens of the source that the segment lacks and its document too, or that it has beyond the source."""
+    fault = markup.broken(kind, text.hyp)
+    if fault and not any(markup.broken(kind, side) for side in (text.src or "", *text.refs)):
+        return f"broken: {fault}"
+    if text.src is None or (asked := tokens(text.src)) == (there := tokens(text.hyp)):
+        return ""
+    lost = (asked - there) & (tokens(whole.src or "") - tokens(whole.hyp))
+    added = (there - asked) & (tokens(whole.hyp) - tokens(whole.src or ""))
+    if whole.refs:
+        lost = Counter({one: n for one, n in lost.items() if any(one in tokens(ref) for ref in whole.refs)})
+        added = Counter({one: n for one, n in added.items() if not any(one in tokens(ref) for ref in whole.refs)})
+    if kind in ("url", "email"):  # other words for the same place are common, so that only a loss counts
+        lost, added = Counter({one: n for one, n in lost.items() if one not in whole.hyp.lower()}), Counter()
+    parts = [f"{word}: {', '.join(list(some)[:3])}" for word, some in (("lost", lost), ("added", added)) if some]
+    return "; ".join(parts)
+
+
+def _untranslated(langs: tuple[str, str], text: _Text) -> str:
+    """A paragraph of a longer text that is the source's own, or in the source language."""
+    paragraphs = [one.strip() for one in _BREAK.split(text.hyp) if one.strip()]
+    same = code_of(langs[0]) == code_of(langs[1])
+    if same or not langs[0] or (text.src is not None and len(paragraphs) < 2):  # ``degenerate`` judges a single one
+        return ""
+    kept = {_fold(one) for ref in text.refs for one in _BREAK.split(ref)}
+    if text.src is not None:
+        source = {_fold(one) for one in _BREAK.split(text.src)} - kept
+        for one in paragraphs:
+            if sum(map(str.isalpha, one)) >= PARAGRAPH and _fold(one) in source and " " in one:
+                return f"the source's own paragraph: “{one[:40]}…”"
+    source_code = listed(code_of(langs[0]))
+    for one in paragraphs if source_code else ():
+        body = _KEY.sub("", one)
+        if _fold(one) not in kept and plainly_in(body, source_code, PARAGRAPH_WORDS) and (
+            other_language([body], code_of(langs[1]), PARAGRAPH_WORDS) == source_code
+        ):
+            return f"a paragraph in the source language: “{one[:40]}…”"
+    return ""
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _fewer_paragraphs(corpus: Corpus, output: Output) -> Iterator[tuple[str, str]]:
+    """Documents with fewer paragraphs than the source, and shorter in proportion."""
+    if not corpus.has_source or len(corpus) < DOCUMENTS:
+        return
+    texts = [("\n".join(doc.src or ()), "\n".join(output.docs[doc.id])) for doc in corpus.docs]
+    ratios = np.array([len(hyp) / max(1, len(src)) for src, hyp in texts])
+    usual = float(np.median(ratios))
+    for doc, (src, hyp), ratio in zip(corpus.docs, texts, ratios):
+        asked, there = (sum(bool(one.strip()) for one in _BREAK.split(side)) for side in (src, hyp))
+        if there < asked and usual and hyp.strip() and 1 - ratio / usual >= max(SHORT, SHARE * (asked - there) / asked):
+            yield doc.id, f"{there} paragraphs, the source has {asked}, and {ratio / usual:.0%} of the usual length"
+
+
+def _shares(found: list[Flag], segments: int, documents: int) -> list[Flag]:
+    """One flag a kind for the system: how many segments (documents) of how many."""
+    shares = []
+    for kind in WORDS:
+        places = {(flag.doc, flag.segment) for flag in found if flag.kind == kind}
+        by_document = any(segment is None for _, segment in places)
+        many, total = (len({doc for doc, _ in places}), documents) if by_document else (len(places), segments)
+        if many:
+            unit = "document" if by_document else "segment"
+            shares.append(Flag(kind, None, None, f"{many} of {count(total, unit)} ({many / total:.1%})"))
+    return shares

@@ -1,0 +1,131 @@
+"""What an output must keep as it is: JSON keys, placeholders, tags, URLs, e-mail addresses, code fences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from wholetext.errors import WholetextError
+from wholetext.files.parsing import read_json
+
+_HTML = (
+    "a abbr b blockquote br button code dd del div dl dt em figure font footer h1 h2 h3 h4 h5 h6 header hr i img input "
+    "ins label li mark ol option p pre q s section select small span strong sub sup table tbody td th thead tr tt u ul "
+    "video bpt ept ph mrk seg it bx ex"
+)  # HTML, and the inline elements of XLIFF and TMX
+_TAG = re.compile(rf"<(/?)({'|'.join(_HTML.split())})(?:\s[^<>]*=[^<>]*)?\s*/?>", re.I)
+_UNPAIRED = frozenset(("br", "hr", "img", "input", "ph", "bx", "ex", "it", "li", "dd", "dt", "td", "th", "tr"))
+_PLACEHOLDER = re.compile(
+    r"\{\{[^{}\n]{1,60}\}\}|[$%#]\{[^{}\n]{1,60}\}"  # {{name}} ${name} %{name}
+    r"|\{[A-Za-z_]\w*(?:[.:,][^{}\n]{0,40})?\}|\{\d{0,2}\}"  # {name} {0}
+    r"|(?<![\d%])(?<!\d[ \u00a0\u202f])%(?:\(\w+\)|\d+\$)?(?:[sdif@]|\.\d+f|l[du])(?![A-Za-z0-9])|%[A-Z][A-Z_]{2,}%"
+    r"|</?\d{1,3}/?>|</?[gx]\d{1,3}/?>"
+)
+_TRANSLATED_NAME = re.compile(r"(?:\{\{|[$%#]\{)[^{}\n]*[^\W\d_a-zA-Z][^{}\n]*\}")
+_URL = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"'“”„«»（）()\[\]{}、。，；！？「」『』【】|\\`\u4e00-\u9fff\u3040-\u30ff]+", re.I
+)
+_BROKEN_URL = re.compile(r"\bhttps?(?:\s+:\s*|:\s+)/\s*/\s*\w|\bhttps?:/\s+/|\bhttps?://\s+(?:www\.|\w+\.\w)", re.I)
+_EMAIL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
+_BROKEN_EMAIL = re.compile(
+    r"\b[A-Za-z0-9._%+-]+(?: @ ?|@ )[A-Za-z0-9-]+ ?\. ?(?:com|org|net|edu|gov|de|ru|fr|uk|cn|jp|io|eu)\b"
+)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
+_FENCED = re.compile(r"^\s*```[ \t]*\w*[ \t]*\n(.*?)\n?[ \t]*```\s*$", re.S)
+_TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")  # common in sources; nothing else is repaired
+
+Tokens = Counter[str]
+
+
+def tags(text: str) -> Tokens:
+    """``<br>``, ``</p>`` …: HTML and the inline elements of translation files, without attributes."""
+    return Counter(f"<{slash}{name.lower()}>" for slash, name in _TAG.findall(text)) if "<" in text else Counter()
+
+
+def placeholders(text: str) -> Tokens:
+    """``%s``, ``{name}``, ``{{name}}``, ``${name}``, ``<0>`` …, without blanks."""
+    if not any(mark in text for mark in "{%<"):
+        return Counter()
+    return Counter("".join(found.split()) for found in _PLACEHOLDER.findall(text))
+
+
+def urls(text: str) -> Tokens:
+    """Addresses, compared without scheme, case and final punctuation."""
+    if "://" not in text and "www." not in text.lower():
+        return Counter()
+    found = (one.rstrip(".,;:!?…*_~-/&").lower() for one in _URL.findall(text))
+    return Counter(re.sub(r"^(?:https?://)?(?:www\.)?", "", one) for one in found)
+
+
+def emails(text: str) -> Tokens:
+    return Counter(one.lower() for one in _EMAIL.findall(text)) if "@" in text else Counter()
+
+
+def fences(text: str) -> int:
+    """Lines that open or close a block of code in Markdown."""
+    return len(_FENCE.findall(text)) if "```" in text or "~~~" in text else 0
+
+
+def unpaired_tags(text: str) -> str:
+    """Elements that are not opened as often as they are closed: "4 <p> and 3 </p>"; or ``""``."""
+    found = tags(text)
+    names = dict.fromkeys(tag.strip("</>") for tag in found)
+    return ", ".join(f"{found[f'<{name}>']} <{name}> and {found[f'</{name}>']} </{name}>" for name in names
+                     if name not in _UNPAIRED and found[f"<{name}>"] != found[f"</{name}>"])
+
+
+_BROKEN = {"placeholder": ("{", _TRANSLATED_NAME), "url": ("http", _BROKEN_URL), "email": ("@", _BROKEN_EMAIL)}
+
+
+def broken(kind: str, text: str) -> str:
+    """A placeholder, URL or address that is broken in itself, whatever the source has; or ``""``."""
+    sign, pattern = _BROKEN.get(kind, ("\0", _TAG))
+    found = pattern.search(text) if sign in text else None
+    return found[0] if found else ""
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether a document is a JSON object or array, or a fenced block of one."""
+    body = _body(text)
+    return len(body) > 2 and body[0] + body[-1] in ("{}", "[]") and any(quote in body for quote in "\"”“„«")
+
+
+def json_fault(output: str, source: str | None) -> str:
+    """What is wrong with an output that must be JSON: not JSON, or other keys than the source; or ``""``."""
+    hyp = _value(output)
+    if source is None or not looks_like_json(source) or (src := _value(source)) is None:
+        return "not valid JSON" if hyp is None and looks_like_json(output) else ""
+    if hyp is None:
+        return "not valid JSON"
+    before, after = Counter(_keys(src)), Counter(_keys(hyp))
+    lost, added = list((before - after).elements()), list((after - before).elements())
+    parts = [f"{len(keys)} {word}, e.g. {keys[0]}" for keys, word in ((lost, "lost"), (added, "added")) if keys]
+    return f"keys: {'; '.join(parts)}" if parts else ""
+
+
+def _body(text: str) -> str:
+    fenced = _FENCED.match(text)
+    return (fenced[1] if fenced else text).strip()
+
+
+def _value(text: str) -> object:
+    try:
+        return read_json(_TRAILING_COMMA.sub("", _body(text)), unique=False)
+    except WholetextError:
+        return None
+
+
+def _keys(value: object, path: str = "") -> Iterator[str]:
+    """Paths of keys; items of an array by their place."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in items:
+        yield f"{path}{key}"
+        yield from _keys(one, f"{path}{key}/")
+
+
+def without_tokens(text: str) -> str:
+    """The text with a letter in place of tags, placeholders and addresses: their digits are no numbers."""
+    for pattern in (_URL, _EMAIL, _TAG, _PLACEHOLDER):
+        text = pattern.sub("x", text)
+    return text

@@ -1,0 +1,80 @@
+"""Prompt leakage: what a chat model says about its translation, and marks of its prompt, beside the translation."""
+
+from __future__ import annotations
+
+import re
+
+# Templates and special tokens of chat models; no document has them.
+_TOKENS = re.compile(
+    r"</?think>|<\|(?:im_start|im_end|endoftext|eot_id|assistant|user|system|end|start_header_id|end_header_id)\|>"
+    r"|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>|^#{2,3} ?(?:Response|Instruction|Translation|Input|Output):?\s*$"
+    r"|^(?:assistant|system|user)\s*\n",
+    re.M,
+)
+# Said at the beginning: an announcement of the translation, in the languages of instructions and of common targets.
+_ANNOUNCED = re.compile(
+    r"(?i)^\W{0,4}(?:(?:sure|certainly|of course|okay|ok|natürlich|klar|bien sûr|certo|claro|por supuesto|конечно)\b"
+    r"[^\n]{0,3}\s*)?"
+    r"(?:"
+    r"(?:here(?:['’]s| is| are)|below is|the following is) (?:the|a|your|my)\b[^\n.]{0,40}\btranslat(?:ion|ed)\b"
+    r"|(?:hier ist|hier die|nachfolgend) [^\n.]{0,30}\bübersetz(?:ung|te)"
+    r"|(?:voici|voilà) [^\n.]{0,30}\b(?:traduction|traduit)"
+    r"|(?:aquí (?:está|tienes|tiene)|a continuación) [^\n.]{0,30}\b(?:traducción|traducid)"
+    r"|(?:ecco|di seguito) [^\n.]{0,30}\b(?:traduzione|tradott)"
+    r"|(?:aqui está|segue|eis) [^\n.]{0,30}\b(?:tradução|traduzid)"
+    r"|(?:hier is|hieronder) [^\n.]{0,30}\b(?:vertaling|vertaald)"
+    r"|(?:вот|ниже)\b[^\n.]{0,30}\b(?:перевод|переведен)|(?:вось|ніжэй)\b[^\n.]{0,30}\bпераклад"
+    r"|(?:ось|нижче)\b[^\n.]{0,30}\bпереклад|(?:oto|poniżej)\b[^\n.]{0,30}\b(?:tłumaczenie|przetłumaczon)"
+    r"|(?:zde je|tady je|níže)\b[^\n.]{0,30}\b(?:překlad|přelož)|(?:siin on|allpool)\b[^\n.]{0,30}\btõl(?:ge|gitud)"
+    r"|(?:hér er|hérna er|hér að neðan)\b[^\n.]{0,30}\b(?:þýðing|þýdd)|(?:tässä on|alla on)\b[^\n.]{0,30}\bkäännö"
+    r"|(?:işte|aşağıda)\b[^\n.]{0,30}\bçeviri|(?:dưới đây|đây) là bản dịch|(?:berikut|inilah)\b[^\n.]{0,30}\bterjemahan"
+    r"|(?:以下是|这是|這是|下面是)[^\n。]{0,20}(?:翻译|翻譯|译文|譯文)|(?:以下|こちら)(?:が|は)[^\n。]{0,20}(?:翻訳|訳文)"
+    r"|(?:다음은|아래는|여기)[^\n.]{0,20}번역|(?:إليك|فيما يلي|هذه هي|دي)\b[^\n.]{0,20}(?:الترجمة|ترجمة)"
+    r"|(?:यहाँ|यहां|निम्नलिखित)[^\n।]{0,30}अनुवाद"
+    r")[^\n]{0,60}?[:：\n]"
+)
+# A bare heading; "Translation:" and the like on a line of its own or before the text.
+_HEADED = re.compile(
+    r"(?i)^\W{0,4}(?:(?:the )?translation(?: \([^)\n]{2,20}\)| (?:in)?to [A-Z]\w+)?|translated text|übersetzung"
+    r"|traduction|traducción|traduzione|tradução|перевод|переклад|пераклад|tłumaczenie|překlad|tõlge|þýðing|käännös|çeviri"
+    r"|bản dịch|terjemahan"
+    r"|翻译|翻譯|译文|譯文|翻訳|訳文|번역|الترجمة|अनुवाद)\W{0,4}[:：]"
+)
+# Refusals and remarks of the model about itself or its task.
+_ABOUT_ITSELF = re.compile(
+    r"(?i)\bas an? (?:AI|artificial intelligence)(?: language)? (?:model|assistant)\b"
+    r"|\bI(?:['’]m sorry| am sorry|['’]m unable| cannot| can['’]t| apologi[sz]e)\b[^\n.]{0,60}\btranslat"
+    r"|\b(?:please provide|you haven['’]t provided|you did not provide)\b[^\n.]{0,40}\b(?:text|sentence|source)"
+    r"[^\n.]{0,40}\btranslat"
+    r"|\b(?:note|explanation)s?\W{1,4}(?:I|the|this) [^\n]{0,40}\btranslat(?:ed|ion)\b"
+    r"|\btranslate the following\b|\b(?:let me know if you|feel free to ask)\b[^\n.]{0,60}\btranslat"
+    r"|тут (?:можна|лепш) не перакладаць|здесь (?:можно|лучше) не переводить"
+    r"|als (?:KI|künstliche Intelligenz)[- ]?(?:Sprachmodell|Modell|Assistent)|en tant que (?:modèle de langage|IA)\b"
+    r"|como modelo de lenguaje|как (?:языковая модель|ИИ-модель)|作为(?:一个|一款)?(?:AI|人工智能|大?语言模型)"
+)
+
+
+def leaked(output: str, source: str | None) -> str:
+    """The leaked words, or ``""``; quiet where the source speaks of translations or has the same marks."""
+    found = _ANNOUNCED.match(output) or _HEADED.match(output)
+    if found is None and any(mark in output for mark in _MARKS):
+        found = _TOKENS.search(output)
+    if found is None and any(word in output.lower() for word in _CUES):
+        found = _ABOUT_ITSELF.search(output)
+    if found is None or (source is not None and (found[0].strip() in source or _speaks_of_translation(source))):
+        return ""
+    return " ".join(found[0].split())
+
+
+_MARKS = ("<", "[", "##", "assistant", "system", "user")  # without one of these the slow patterns find nothing
+_CUES = (
+    "translat", " ai ", "artificial", "перакл", "переводить", "als k", "en tant que", "como modelo", "как ", "作为"
+)  # fmt: skip
+_TRANSLATION = re.compile(
+    r"(?i)translat|übersetz|tradu|перев[оі]д|перекл|перакл|tłumacz|přek|tõl[gk]|þýð|käänn|çevir|翻[译譯訳]|[译譯訳]文|번역|ترجم|अनुवाद"
+    r"|language model|sprachmodell"
+)
+
+
+def _speaks_of_translation(source: str) -> bool:
+    return bool(_TRANSLATION.search(source))

@@ -1,0 +1,145 @@
+"""Format flags: each kind on text made for it, silence on what is kept, forms of numbers, the real WMT26 files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wholetext as wt
+from wholetext.flags.formats import KEPT, WORDS, format_flags, format_summary, unchecked_note
+from wholetext.flags.numbers import missing_numbers
+from wholetext.flags.prompts import leaked
+from wholetext.types import Corpus, Document, Output
+
+LONG = "Nobody in the village would have believed what she said about the letter that was in the garden."
+
+
+def kinds(src: str | list[str] | None, hyp: str | list[str], ref: str | None = None, langs=("en", "de")) -> list[str]:
+    """Kinds of the flags of one document."""
+    sides = [side if side is None or isinstance(side, list) else [side] for side in (src, hyp, ref)]
+    refs = {} if sides[2] is None else {"ref": tuple(sides[2])}
+    corpus = Corpus("c", langs, (Document("d", None if sides[0] is None else tuple(sides[0]), refs),))
+    found = format_flags(corpus, Output("x", {"d": tuple(sides[1] or ())}))
+    assert {flag.kind for flag in found if flag.doc} == {flag.kind for flag in found if flag.doc is None}
+    return [flag.kind for flag in found if flag.doc]
+
+
+CHANGED = [
+    ("Hello %s!", "Hallo!", "placeholder"),
+    ("Hello {name}, {0}", "Hallo {Name}, {0}", "placeholder"),
+    ("See <0>the page</0>.", "Siehe die Seite.", "placeholder"),
+    ("{{count}} years", "{{Anzahl}} Jahre", "placeholder"),
+    ("A <b>big</b> dog<br>", "Ein großer Hund<br>", "tag"),
+    ("Look at https://example.com/a?b=1.", "Siehe https://example.com/a?b=2.", "url"),
+    ("Look at https://example.com/a", "Siehe https: // example.com/a", "url"),
+    ("Write to ann@example.org", "Schreib an anna@example.org", "email"),
+    ("It cost 1,605 euros", "Es kostete 1.650 Euro", "number"),
+    ("A dog.", "```\nEin Hund.\n```", "fence"),
+    ('{"a": "dog", "b": ["cat"]}', '{"a": "Hund", "c": ["Katze"]}', "json"),
+    ('```json\n{"a": "dog"}\n```', '```json\n{„a“: „Hund“}\n```', "json"),
+    ("A dog.", "Here is the translation:\nEin Hund.", "prompt"),
+    ("A dog.", "Ein Hund.<|im_end|>", "prompt"),
+    (f"A dog.\n{LONG}\nA cat.", f"Ein Hund.\n{LONG}\nEine Katze.", "untranslated"),
+    ("<p>A dog.</p><p>A cat.</p>", "<p>Ein Hund.</p><p></p>", "missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("src", "hyp", "kind"), CHANGED)
+def test_what_is_changed_is_found(src: str, hyp: str, kind: str) -> None:
+    assert kinds(src, hyp) == [kind]
+    if kind not in ("prompt", "untranslated", "fence", "missing", "json"):
+        assert kinds(src, hyp, ref=hyp) == [], "what no reference keeps is not asked for"
+    assert kinds(src, src.replace("dog", "Hund").replace(LONG, "Niemand glaubte es.")) == [], "a sound output"
+
+
+WITHOUT_SOURCE = [
+    ("<p>Ein Hund.</p>\n<p>Eine Katze.", "tag"), ("Sure! Here's the German translation:\nEin Hund.", "prompt"),
+    ("Voici la traduction en français :\nUn chien.", "prompt"), ("以下是翻译：\n一只狗。", "prompt"),
+    ("Вот перевод текста:\nСобака.", "prompt"), ("```json\n[„Hund“]\n```", "json"), ("```\nEin Hund.", "fence"),
+    ("{{Zähler}} Jahre", "placeholder"), ("Siehe http: / / example.com", "url"), ("an ann @ example.org", "email"),
+    (f"Ein Hund.\n{LONG}", "untranslated"), ("<p>Ein Hund.</p><p> </p>", "missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("hyp", "kind"), WITHOUT_SOURCE)
+def test_without_a_source_only_what_is_broken_in_itself_is_found(hyp: str, kind: str) -> None:
+    assert kinds(None, hyp) == [kind]
+    assert kinds(None, "Es kostete 1.650 Euro, <b>Anna</b>, siehe https://example.com und {name}") == []
+
+
+SAME_NUMBERS = [
+    ("1,000.57", "1.000,57"), ("1,000.57", "1 000,57"), ("1000.57", "1'000.57"), ("1,234.5", "١٢٣٤٫٥"),
+    ("2,345", "२३४५"),
+    ("1234.5万", "12.345 million"), ("３６５億円", "36.5 billion yen"), ("in 1998", "'98"), ("1,605", "1 605"),
+    ("7 dogs", "seven dogs"), ("the 2nd", "der zweite"), ("at 20:15", "8:15 pm"), ("am 05.03.2021", "March 5, 2021"),
+    ("2021.6.11", "June 11, 2021"), ("1500", "fifteen hundred"), ("352", "three hundred and fifty-two"),
+    ("A380", "the Airbus"), ("1億2345万", "123.45 million"), ("352", "三百五十二"), ("500", "five hundred"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "output"), SAME_NUMBERS)
+def test_forms_of_one_number_are_the_same(source: str, output: str) -> None:
+    assert missing_numbers(source, output) == []
+
+
+@given(st.integers(1000, 10**9), st.sampled_from(",. '’\u00a0\u202f"), st.sampled_from("0٠०０۰"))
+def test_every_grouping_and_script_is_read_and_another_number_is_not(number: int, separator: str, zero: str) -> None:
+    written = f"{number:,}".replace(",", separator)
+    other_digits = "".join(chr(ord(zero) + int(one)) if one.isdigit() else one for one in written)
+    assert missing_numbers(f"x {number} y", f"ab {other_digits} cd") == []
+    digits = str(number).strip("0")
+    if len(digits) >= 3:
+        assert missing_numbers(f"in 東京 {number} 人", "nothing of the kind") == [str(number)]
+
+
+def test_text_about_translations_is_no_leak() -> None:
+    assert leaked("Hier ist die Übersetzung: gut.", "Here is the translation: good.") == ""
+    assert leaked("Here is the dog: look!", "Hier ist der Hund: schau!") == ""
+
+
+def test_a_neighbour_may_have_it() -> None:
+    assert kinds(["It cost 1,605 euros.", "See <b>me</b>."], ["Es war teuer.", "Es waren 1605. <b>Ich</b>"]) == []
+    assert kinds(["<b>Me.", "And you</b>"], ["Ich.", "<b>Und du</b>"]) == []
+
+
+def test_a_document_that_lost_paragraphs() -> None:
+    text = "\n".join(f"Paragraph {number} of many that are all of the same length." for number in "abcdefgh")
+    corpus = Corpus("c", ("en", "de"), tuple(Document(f"d{i}", (text,)) for i in range(6)))
+    docs = {f"d{i}": (text.replace("Paragraph", "Absatz"),) for i in range(6)}
+    docs["d3"] = ("\n".join(docs["d3"][0].split("\n")[:5]),)
+    docs["d4"] = (docs["d4"][0].replace("\n", " "),)  # merged, nothing lost
+    found = [(flag.kind, flag.doc) for flag in format_flags(corpus, Output("x", docs))]
+    assert ("missing", "d3") in found and ("missing", "d4") not in found
+
+
+def test_shares_reach_notes_and_run() -> None:
+    corpus = Corpus("c", ("en", "de"), (Document("d", ("Hello %s!", "A dog."), {"r": ("Hallo %s!", "Ein Hund.")}),))
+    output = Output("x", {"d": ("Hallo!", "Ein Hund.")})
+    results = wt.evaluate(corpus, [output], ["chrf"], wt.Options(cache=False))
+    line = "x: changed placeholders in 1 of 2 segments (50.0%); see document d, segment 1: lost: %s"
+    assert line in results.warnings
+    share = {"kind": "placeholder", "doc": None, "segment": None, "note": "1 of 2 segments (50.0%)"}
+    assert share in results.flags["x"]
+    assert format_summary("x", (), source=True) == ""
+    blind = replace(corpus, docs=tuple(replace(doc, src=None) for doc in corpus.docs))
+    kept = Output("x", {"d": ("Hallo %s!", "Ein Hund.")})
+    assert "there is no source" in unchecked_note(blind, [kept]) and unchecked_note(corpus, [kept]) == ""
+    assert unchecked_note(blind, [output]) == ""
+    assert set(KEPT) < set(WORDS)
+
+
+@pytest.mark.data
+def test_the_wmt26_files_have_the_hits_that_were_read(data: Path) -> None:
+    """docs/studies/format-flags.md: unpaired <p> of AMI, translated JSON of Apertium, sound files of CUNI-AR."""
+    expected = {"AMI": {"tag", "json"}, "Apertium-sme-eng": {"json", "placeholder"}, "CUNI-AR": set()}
+    for system, kinds_found in expected.items():
+        lines = (data / "wmt26.outputs" / f"{system}.jsonl").read_text("utf-8").splitlines()
+        texts = {row["doc_id"]: (row["hypothesis"],) for row in map(json.loads, lines)}
+        langs = tuple(next(iter(texts)).split("_###_")[2:4])
+        corpus = Corpus(system, (langs[0], langs[1]), tuple(Document(doc, None) for doc in texts))
+        assert {flag.kind for flag in format_flags(corpus, Output(system, texts))} == kinds_found
