@@ -60,7 +60,7 @@ def words(case: Case) -> list[str]:
     for small, name in MODELS.items():
         typed = typed.replace(small, str(TINY / name))
     draws = [] if "--draws" in typed else ["--draws", "60"]
-    if "aligned.jsonl" in case.files:
+    if case.corpus:
         return [*shlex.split(typed), *draws]
     docs = [] if case.files.get("docs.txt") == () else ["-d", "docs.txt"]
     return ["-s", "src.txt", "-t", *outputs(case), "-r", "ref.txt", *docs, *(["-l", case.langs] if case.langs else []),
@@ -99,7 +99,7 @@ def in_python(case: Case) -> list[str]:
     specs = [given[at + 1] for at, word in enumerate(given) if word == "-m"]
     docs = None if "-d" not in given else "docs.txt"
     lines = LineFiles(src="src.txt", hyps=outputs(case), refs=["ref.txt"], docs=docs)
-    loaded = read("aligned.jsonl" if "aligned.jsonl" in case.files else lines, langs=case.langs or None)
+    loaded = read(case.corpus or lines, langs=case.langs or None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         options = wt.Options(dtype="bf16" if "bf16" in given else "fp32")

@@ -39,6 +39,11 @@ class Case:
     needs: tuple[str, ...] = ()  # packages
 
     @property
+    def corpus(self) -> str:
+        """The one file that holds everything, where it is not parallel text files."""
+        return next((name for name in self.files if name.endswith(".jsonl")), "")
+
+    @property
     def command(self) -> str:
         """As a reader of docs/notes.md would type it."""
         typed = self.options
@@ -154,6 +159,15 @@ CASES = (
          files={"aligned.jsonl": (json.dumps({
              "doc": "one", "src": SRC, "refs": {"ref": TEXT}, "outputs": {"a": TEXT, "b": WORSE},
              "meta": {"realigned:b": "to=ref,split=rules"}}),)}),
+    Case("the language code 'xq' is unknown: language-specific rules do not apply", "no registry lists a language code",
+         "-m chrf", langs="de-xq", where="languages/codes.py"),
+    Case("the language code 'ekk' is treated as 'et', its macrolanguage",
+         "a language has the rules of its macrolanguage", "-m chrf", langs="de-ekk", where="languages/codes.py"),
+    Case("missing </p> added", "WMT25/26: the markup of an output was repaired (docs/formats.md)", "wmt.jsonl -m chrf",
+         files={"wmt.jsonl": (json.dumps({
+             "doc_id": "one", "src_lang": "de", "tgt_lang": "en", "src_text": "<p>Er kam.</p>",
+             "refs": {"ref": "<p>He came.</p>"}, "tgt_text": {"a": "<p>He came.", "b": "<p>It came.</p>"}}),)},
+         where="io/markup.py"),
     Case("all 10 segments are taken as one document", "no document ids are given (one of the readers' notes)",
          "-m chrf", files={"docs.txt": ()}, where="io/"),
 )
@@ -181,7 +195,7 @@ def page() -> str:
         other = [] if case.langs == "de-en" else [f"`-l {case.langs}`" if case.langs else "no `-l`"]
         other += ["no `-d`"] if case.files.get("docs.txt") == () else []
         other += ["and `c.txt`"] if "c.txt" in case.files else []
-        other = ["after `wholetext align`"] if "aligned.jsonl" in case.files else other
+        other = ["after `wholetext align`" if case.corpus == "aligned.jsonl" else "one file"] if case.corpus else other
         shown = case.command.replace("|", "\\|")
         lines.append(f"| {case.note} | {case.when} | `{shown}`{', ' if other else ''}{', '.join(other)} |")
     return "\n".join(lines) + "\n"

@@ -69,7 +69,7 @@ def case(seed: int, folder: Path) -> Case:
     if rng.random() < 0.02:
         victim.unlink()
         names.append("removed")
-    forced = {"segments": "jsonl", "wmt": "jsonl"}.get(kind, kind)
+    forced = {"segments": "jsonl"}.get(kind, kind)
     format = rng.choice([None, None, None, forced, forced, rng.choice(["lines", "tsv", "jsonl", "xml", "evalset"])])
     langs = "de-en" if kind == "evalset" else rng.choice([None, "de-en"])
     return Case(f"seed {seed}: {kind}, {victim.name}, {'+'.join(names)}", source, format, langs)

@@ -94,7 +94,8 @@ def test_wmt_source_and_system_files(tmp_path: Path) -> None:
     loaded = read([corpus, system], langs="en-de")
     assert loaded.corpus.langs == ("en", "de_DE")
     assert loaded.corpus.docs == (
-        Document("en-de_#_news", ("One.\nStill one.", "Two."), {"refA": ("Eins.", "Zwei.")}, {"domain": "news"}),
+        Document("en-de_#_news", ("One.\nStill one.", "Two."), {"refA": ("Eins.", "Zwei.")},
+                 {"domain": "news", "wmt:value:refs": '{"refA": {"annotator": "x"}}'}),
     )
     assert loaded.outputs == (Output("AMI", {"en-de_#_news": ("E.", "Z.")}),)
     assert loaded.warnings == ()

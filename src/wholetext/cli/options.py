@@ -32,7 +32,8 @@ def int_or_none(text: str) -> int | None:
 Sources = Annotated[str | None, typer.Option("-s", "--sources", help="Source file, one segment per line.")]
 Translations = Annotated[
     list[str] | None,
-    typer.Option("-t", "--translations", help="System outputs, one file per system (FILE or NAME=FILE)."),
+    typer.Option("-t", "--translations",
+                 help="System outputs, one file per system (FILE or NAME=FILE), or a folder of WMT's."),
 ]
 References = Annotated[list[str] | None, typer.Option("-r", "--references", help="Reference files.")]
 Docs = Annotated[str | None, typer.Option("-d", "--docs", help="File with one document id per line.")]
@@ -43,6 +44,10 @@ TestSet = Annotated[
 # looking for plug-ins takes time, so they are named only where the help of a verb is asked for
 _FORMATS = ", ".join(names() if {"-h", "--help"} & {*sys.argv[2:]} else BUILTIN)
 Reader = Annotated[str | None, typer.Option("--reader", help=f"Input format (default: detected): {_FORMATS}.")]
+Segments = Annotated[
+    Literal["auto", "p", "lines", "json", "none"],
+    typer.Option("--segments", help="Segments of WMT25/26 documents: <p>, lines, JSON strings, or none (one segment)."),
+]
 Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
 Metrics = Annotated[
     list[str], typer.Option("-m", "--metric", help="Metric to compute: [view:]metric[@model] (repeatable).")
@@ -72,7 +77,9 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show a progre
 class Files:
     """What to read: one file or folder, or parallel text files."""
 
-    input: Annotated[str | None, typer.Argument(help="JSONL, TSV or WMT XML file, or EvalSet folder (with -l).")] = None
+    input: Annotated[
+        str | None, typer.Argument(help="JSONL, TSV or WMT file, or folder of an EvalSet or WMT25/26 (with -l).")
+    ] = None
     sources: Sources = None
     translations: Translations = None
     references: References = None
@@ -90,6 +97,7 @@ class Chosen:
     ref: Annotated[
         list[str] | None, typer.Option("--ref", help="Restrict to these references, by name (repeatable).")
     ] = None
+    segments: Segments = "auto"
 
 
 @dataclass(frozen=True)
@@ -200,7 +208,7 @@ def load(files: Files, chosen: Chosen) -> Loaded:
     given = LineFiles(src=files.sources, hyps=named(files.translations), refs=named(files.references), docs=files.docs,
                       corpus=corpus)
     return read(given, langs=chosen.langs, systems=chosen.system or None, refs=chosen.ref or None,
-                format=chosen.reader)
+                format=chosen.reader, segments=chosen.segments)
 
 
 def named(paths: list[str] | None) -> list[str | tuple[str, str]]:

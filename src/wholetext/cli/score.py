@@ -203,6 +203,7 @@ def align(
     test_set: options.TestSet = None,
     reader: options.Reader = None,
     system: options.Systems = None,
+    segments: options.Segments = "auto",
     to: Annotated[
         str, typer.Option("--to", help="Align to: auto (a reference if available), source, or a reference by NAME.")
     ] = "auto",
@@ -223,7 +224,7 @@ def align(
     from wholetext.io.formats import jsonl
 
     _refuse_existing(out, files, overwrite)
-    loaded = options.load(files, options.Chosen(langs, test_set, reader, system))
+    loaded = options.load(files, options.Chosen(langs, test_set, reader, system, segments=segments))
     done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every))
     jsonl.write(out, replace(loaded, outputs=done.outputs))
     warn([*loaded.warnings, *done.notes])

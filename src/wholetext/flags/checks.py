@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.languages import scripts_of
+from wholetext.languages import code_of, scripts_of
 from wholetext.languages.identify import Profile, likelihoods
 from wholetext.languages.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
 from wholetext.types import FloatArray, IntArray
@@ -56,7 +56,7 @@ class SideBySide:
     @property
     def one_language(self) -> bool:
         """Whether source and target are the same language, where a copy is nothing odd."""
-        return bool(self.langs[0]) and self.langs[0] == self.langs[1]
+        return bool(self.langs[0]) and code_of(self.langs[0]) == code_of(self.langs[1])
 
 
 def empty(texts: SideBySide) -> Notes:

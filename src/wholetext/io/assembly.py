@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count, did_you_mean
-from wholetext.languages import pair_of
+from wholetext.languages import pair_of, same_language
 from wholetext.types import Corpus, Output
 
+BARE = "there is neither a source nor a reference: only metrics of the output alone make sense"
 Langs = str | tuple[str, str] | None
 
 
@@ -57,6 +58,14 @@ def pair(langs: Langs) -> tuple[str, str]:
                          ) from None
 
 
+def among(langs: Langs, there: Sequence[str]) -> str:
+    """The name of the pair in a list of such as ``de-en``, in any style of codes; as given where none fits."""
+    wanted = pair(langs)
+    name = "-".join(wanted)
+    same = [one for one in there if all(map(same_language, wanted, pair(one)))]
+    return same[0] if name not in there and len(same) == 1 else name
+
+
 def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] = (), where: str = "") -> Loaded:
     """Check the parts against one another and put each output's documents in the order of the corpus."""
     outputs = tuple(outputs)
@@ -79,7 +88,7 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
         notes += _check_output(corpus, output, place)
         ordered[output.system] = replace(output, docs={doc.id: output.docs[doc.id] for doc in corpus.docs})
     if outputs and bare:
-        notes.append("there is neither a source nor a reference: only metrics of the output alone make sense")
+        notes.append(BARE)
         sizes = {doc: len(segments) for doc, segments in outputs[0].docs.items()}
         corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
     return Loaded(corpus, tuple(ordered.values()), tuple(dict.fromkeys(notes)))

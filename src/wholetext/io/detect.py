@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io import formats
-from wholetext.io.assembly import Langs, Loaded, assemble
-from wholetext.io.formats import lines
-from wholetext.io.formats.lines import LineFiles, named
-from wholetext.io.text import FilePath, opened, shown, stem
-from wholetext.types import Output
+from wholetext.io.assembly import BARE, Langs, Loaded, assemble
+from wholetext.io.formats import lines, wmt
+from wholetext.io.formats.lines import LineFiles, Named, named
+from wholetext.io.text import FilePath, is_folder, opened, shown, stem
+from wholetext.types import Corpus, Output
 
 
 def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = None,
-         systems: Sequence[str] | None = None, refs: Sequence[str] | None = None, format: str | None = None) -> Loaded:
+         systems: Sequence[str] | None = None, refs: Sequence[str] | None = None, format: str | None = None,
+         segments: str = "auto") -> Loaded:
     """Read a corpus and the outputs of systems.
 
     ``source`` is one JSONL, TSV or WMT XML file (``-``: standard input), an EvalSet folder, ``sacrebleu:NAME``, or
     ``LineFiles``. A list is a corpus followed by outputs for it: ``["sacrebleu:wmt22", "sysA.txt"]``. ``langs`` is the
     language pair (``"de-en"``); ``systems`` and ``refs`` choose by name. Without ``systems``, an output that only
-    repeats a chosen reference (EvalSets have such) is left out, with a warning.
+    repeats a chosen reference (EvalSets have such) is left out, with a warning. Files of WMT25/26 may be in a folder,
+    with or without the test set; ``segments`` says how their documents are divided: ``auto``, ``p``, ``lines``,
+    ``json`` or ``none``.
     """
     if format is not None:
         formats.find(format)
@@ -36,49 +39,127 @@ def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = No
                          next='read("corpus.jsonl"), read(LineFiles(src=…, hyps=…, refs=…))')
     else:
         files = LineFiles(corpus=source[0] if source else None, hyps=source[1:])
-    if files.corpus is None:
+    if files.corpus is None and not (format in (None, "wmt") and _starts_with_wmt(files)):
+        _refuse_segments(segments, "lines", "these files")
         loaded = lines.read(files, langs)
     else:
-        if files.src is not None or files.refs or files.docs is not None:
-            raise InputError("source, references and document ids are given twice: apart, and in the corpus",
-                             where=shown(files.corpus), next="give one of them; only outputs can be added to a corpus")
-        with opened(files.corpus) as file:
-            loaded = formats.read(format or formats.recognise(file), file, langs)
-        for name, path in named(files.hyps).items():
-            loaded = _with_outputs(loaded, name, path)
+        loaded = _with_corpus(files, langs, format, segments)
     loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
 
 
-def _with_outputs(loaded: Loaded, name: str, path: FilePath) -> Loaded:
+def _with_corpus(files: LineFiles, langs: Langs, format: str | None, segments: str) -> Loaded:
+    """A corpus, or WMT's outputs alone, of which the first says what documents there are; then further outputs."""
+    if files.src is not None or files.refs or files.docs is not None:
+        raise InputError("source, references and document ids are given twice: apart, and in the corpus",
+                         where=shown(files.corpus or ""),
+                         next="give one of them; only outputs can be added to a corpus")
+    corpus, notes = files.corpus, list[str]()
+    hyps = _named(files.hyps, langs, notes)
+    if corpus is not None and format in (None, "wmt") and is_folder(corpus):
+        tests, inside, left = wmt.folder(corpus, langs)
+        if tests or inside:
+            corpus, notes, hyps = tests, notes + left, _named([*inside, *hyps.items()], langs, notes)
+    first = ""
+    if corpus is None:
+        if not hyps:
+            raise InputError("there is no output of this language pair", where=shown(files.corpus or "-t"),
+                             next="; ".join(notes))
+        first = next(iter(hyps))
+        corpus = hyps.pop(first)
+    with opened(corpus) as file:
+        kind = format or formats.recognise(file)
+        loaded = formats.read(kind, file, langs, **_options(kind, segments, file.name, system=first))
+    loaded = replace(loaded, warnings=(*notes, *loaded.warnings))
+    for name, path in hyps.items():
+        loaded = _with_outputs(loaded, name, path, segments)
+    return loaded
+
+
+def _starts_with_wmt(files: LineFiles) -> bool:
+    """Whether only outputs are given, and the first is a file of WMT or a folder of such."""
+    if files.src is not None or files.refs or files.docs is not None or not files.hyps:
+        return False
+    first = next(iter(files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps))
+    path = first[1] if isinstance(first, tuple) else first
+    if is_folder(path):
+        return True
+    with opened(path) as file:
+        return path != "-" and wmt.recognise(file)
+
+
+def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
+    """name → file; of a folder every system file that has the language pair."""
+    if isinstance(files, Mapping):
+        return dict(files)
+    found = list[FilePath | tuple[str, FilePath]]()
+    for entry in files:
+        if isinstance(entry, tuple) or not is_folder(entry):
+            found.append(entry)
+            continue
+        tests, inside, left = wmt.folder(entry, langs)
+        if tests or not inside:
+            raise InputError("there is a test set in this folder of outputs" if tests else
+                             "there is no system file of WMT in this folder", where=shown(entry),
+                             next=f"give the test set as the corpus: {tests}" if tests else "; ".join(left))
+        found, notes[:] = [*found, *inside], [*notes, *left]
+    return named(found)
+
+
+def _options(kind: str, segments: str, where: str, **more: object) -> dict[str, object]:
+    """What the reader of a format takes besides the file and the languages."""
+    if kind != "wmt":
+        _refuse_segments(segments, kind, where)
+        return {}
+    return {"segments": segments, **more}
+
+
+def _refuse_segments(segments: str, kind: str, where: str) -> None:
+    if segments != "auto":
+        raise InputError(f"segments={segments} divides documents of WMT's files, and this is read as {kind}",
+                         where=where, next="leave --segments (segments=) out, or force the format: --reader wmt")
+
+
+def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> Loaded:
     """The corpus with one more file of outputs: JSONL, TSV or XML by document id, plain lines by position.
 
     ``name`` is the system's, unless the file itself names the systems in it.
     """
-    outputs, where = list[Output](), shown(path)
+    outputs, where, corpus, notes = list[Output](), shown(path), loaded.corpus, loaded.warnings
     with opened(path) as file:
         file.head()  # a folder or a test set is not an output
         kind = formats.recognise(file)
         if kind == "lines":
-            texts, wanted = list(file.lines()), sum(len(doc) for doc in loaded.corpus.docs)
+            texts, wanted = list(file.lines()), sum(len(doc) for doc in corpus.docs)
             if len(texts) != wanted:
                 raise AlignmentError(f"this has {count(len(texts), 'line')}, but the corpus has "
                                      f"{count(wanted, 'segment')}", where=where,
                                      next="write one line per segment; outputs with other sentence breaks go in JSONL")
             left = iter(texts)  # in the order of the corpus
-            outputs.append(Output(name, {doc.id: tuple(islice(left, len(doc))) for doc in loaded.corpus.docs}))
+            outputs.append(Output(name, {doc.id: tuple(islice(left, len(doc))) for doc in corpus.docs}))
         else:
-            more = formats.read(kind, file, loaded.corpus.langs if all(loaded.corpus.langs) else None)
-            known = {doc.id for doc in loaded.corpus.docs}
+            options = {"segments": segments, "corpus": corpus, "system": name} if kind == "wmt" else {}
+            more = formats.read(kind, file, corpus.langs if all(corpus.langs) else None, **options)
+            known = {doc.id for doc in corpus.docs}
             for output in more.outputs:
                 docs = {doc: text for doc, text in output.docs.items() if doc in known or doc not in loaded.others}
                 system = name if output.system == stem(path) else output.system
                 outputs.append(replace(output, system=system, docs=docs))
+            if kind == "wmt":
+                corpus = _with_meta(corpus, more.corpus)
+                notes = (*notes, *(note for note in more.warnings if note != BARE))
     if not outputs:
         raise InputError("there is no output of a system in this file", where=where,
                          next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)")
-    done = assemble(loaded.corpus, (*loaded.outputs, *outputs), loaded.warnings, where)
+    done = assemble(corpus, (*loaded.outputs, *outputs), notes, where)
     return replace(done, others=loaded.others)
+
+
+def _with_meta(corpus: Corpus, more: Corpus) -> Corpus:
+    """The corpus with what a file of outputs says of its documents besides the texts."""
+    said = {doc.id: {key: value for key, value in doc.meta.items() if key.startswith(wmt.BESIDE)} for doc in more.docs}
+    return replace(corpus, docs=tuple(replace(doc, meta={**doc.meta, **said[doc.id]}) if said.get(doc.id) else doc
+                                      for doc in corpus.docs))
 
 
 def _without_references(loaded: Loaded) -> Loaded:

@@ -144,6 +144,14 @@ def stem(path: FilePath) -> str:
     return front if dot and front and extension.isalpha() and len(extension) <= 5 else name
 
 
+def file_name(name: str) -> str:
+    """The name of a system or reference, which is to be one of a file; an InputError if it cannot be."""
+    if not name or name.startswith(".") or not name.isprintable() or any(sign in name for sign in '/\\:') \
+            or len(name.encode()) > 200:
+        raise InputError(f"{name[:80]!r} cannot be the name of a file", next="rename this system or reference")
+    return name
+
+
 def clean(text: str, where: str) -> str:
     """The text itself; an InputError if it has a NUL or a lone surrogate, which no UTF-8 file can hold."""
     if "\0" in text:

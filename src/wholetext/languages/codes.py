@@ -63,9 +63,10 @@ def code_of(code: str) -> str:
 
 
 def same_language(one: str, other: str) -> bool:
-    """Whether two codes name one language; scripts and regions must agree only where both state them."""
+    """Whether two codes name one language; members, scripts and regions must agree only where both state them."""
     a, b = language(one), language(other)
-    return a.code == b.code and all(not x or not y or x == y for x, y in ((a.script, b.script), (a.region, b.region)))
+    stated = ((a.member, b.member), (a.script, b.script), (a.region, b.region))
+    return a.code == b.code and all(not x or not y or x == y for x, y in stated)
 
 
 def pair_of(text: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from wholetext.files.packages import unverified
 from wholetext.flags import degenerate, formats
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
+from wholetext.languages import language
 from wholetext.notes import BLIND
 from wholetext.registry import facts as facts_of
 from wholetext.registry import metric_class, metric_names, scorer
@@ -128,7 +129,8 @@ def _evaluate(
             cache.close()
     lined_up = [f"{one.system}: lined up with the documents' segments by `wholetext align` in {len(one.realigned)} of "
                 f"{count(len(corpus), 'document')}" for one in outputs if one.realigned]
-    notes = (*lined_up, *Results(corpus, tuple(outputs), scores).notes)
+    codes = [note for code in corpus.langs if (note := language(code).note())]
+    notes = (*codes, *lined_up, *Results(corpus, tuple(outputs), scores).notes)
     found, suspicions = _flagged(corpus, outputs) if options.flags else ({}, [])
     return Results(
         corpus, tuple(outputs), scores,

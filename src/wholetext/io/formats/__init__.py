@@ -20,6 +20,7 @@ BUILTIN = {
     "sacrebleu": "wholetext.io.formats.sacrebleu_sets",
     "evalset": "wholetext.io.formats.evalset",
     "xml": "wholetext.io.formats.wmt_xml",
+    "wmt": "wholetext.io.formats.wmt",
     "jsonl": "wholetext.io.formats.jsonl",
     "tsv": "wholetext.io.formats.tsv",
     "lines": "wholetext.io.formats.lines",
@@ -62,20 +63,20 @@ def recognise(file: TextFile) -> str:
     return next(name for name in names() if _call(name, "recognise", file))
 
 
-def read(name: str, file: TextFile, langs: Langs = None) -> Loaded:
-    """Read a file as one of the format ``name``."""
+def read(name: str, file: TextFile, langs: Langs = None, **options: object) -> Loaded:
+    """Read a file as one of the format ``name``; ``options`` are further ones of that format."""
     from wholetext.io.assembly import Loaded
 
-    loaded = _call(name, "read", file, langs)
+    loaded = _call(name, "read", file, langs, **options)
     if not isinstance(loaded, Loaded):
         raise _failed(name, f"read gives {type(loaded).__name__}, not Loaded")
     return loaded
 
 
-def _call(name: str, part: str, *args: object) -> object:
+def _call(name: str, part: str, *args: object, **options: object) -> object:
     found = find(name)
     try:
-        return getattr(found, part)(*args)
+        return getattr(found, part)(*args, **options)
     except Exception as fault:
         if name in BUILTIN or isinstance(fault, WholetextError):
             raise

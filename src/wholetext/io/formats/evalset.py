@@ -10,9 +10,9 @@ from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, count, did_you_mean
 from wholetext.files.parsing import read_json
-from wholetext.io.assembly import Langs, Loaded, pair
+from wholetext.io.assembly import Langs, Loaded, among
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
-from wholetext.io.text import FilePath, TextFile, at, clean, is_folder, opened, write_lines
+from wholetext.io.text import FilePath, TextFile, at, clean, file_name, is_folder, opened, write_lines
 
 MISSING = "[No translation supplied]"
 _PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
@@ -95,10 +95,10 @@ def write(folder: FilePath, loaded: Loaded) -> None:
         write_lines(root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ()))
     write_lines(root / "documents" / f"{name}.docs", ids)
     for ref in corpus.references:
-        write_lines(root / "references" / f"{name}.{_file_name(ref)}.txt",
+        write_lines(root / "references" / f"{name}.{file_name(ref)}.txt",
                     (text for doc in docs for text in doc.refs[ref]))
     for output in loaded.outputs:
-        write_lines(root / "system-outputs" / name / f"{_file_name(output.system)}.txt",
+        write_lines(root / "system-outputs" / name / f"{file_name(output.system)}.txt",
                     (text for doc in docs for text in output.docs[doc.id]))
 
 
@@ -110,7 +110,7 @@ def language_pair(folder: FilePath, langs: Langs) -> str:
             return there[0]
         raise InputError(f"this EvalSet has several language pairs: {', '.join(there) or 'none'}", where=str(folder),
                          next=f"choose one, e.g. -l {there[0]}" if there else "")
-    name = "-".join(pair(langs))
+    name = among(langs, there)
     if name not in there:
         raise InputError(f"this EvalSet has no language pair {name}", where=str(folder),
                          next=did_you_mean(name, list(there)) or f"it has {', '.join(there) or 'none'}")
@@ -183,13 +183,6 @@ def _field(line: str, key: str, where: str) -> str:
     if not isinstance(text, str):
         raise InputError(f"there is no text {key!r} in this line", where=where)
     return clean(text, where)
-
-
-def _file_name(name: str) -> str:
-    if not name or name.startswith(".") or not name.isprintable() or any(sign in name for sign in '/\\:') \
-            or len(name.encode()) > 200:
-        raise InputError(f"{name[:80]!r} cannot be the name of a file", next="rename this system or reference")
-    return name
 
 
 def _two_names(domain: str, doc: str, root: Path) -> str:

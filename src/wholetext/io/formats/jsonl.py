@@ -18,7 +18,7 @@ from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Output
 
 REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` lined up its output
-_NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
+NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
 
 def recognise(file: TextFile) -> bool:
@@ -27,8 +27,8 @@ def recognise(file: TextFile) -> bool:
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read JSONL; ``langs`` selects one of several language pairs (``en-de`` also finds en-de_DE)."""
-    chosen = _Languages(langs, file.name)
-    gathered: _Segments | _Documents | None = None
+    chosen = LanguagePairs(langs, file.name)
+    gathered: _Segments | Documents | None = None
     corpus, parser, blank = "", Parser(file.name), 0
     for number, line in enumerate(file.lines(), 1):
         if not line.strip():
@@ -44,7 +44,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
             raise InputError("there is no text in this line", where=at(file.name, record.line),
                              next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)")
         if gathered is None:
-            gathered = _Documents(file.name) if record.whole else _Segments(file.name, record)
+            gathered = Documents(file.name) if record.whole else _Segments(file.name, record)
         gathered.add(record)
     found, more = chosen.settled()
     if gathered is None:
@@ -61,7 +61,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
 
     def line(value: dict[str, object], number: int) -> str:
         text = json.dumps(value, ensure_ascii=False)
-        return clean("\0" if _NUL.search(text) else text, at(name, number))
+        return clean("\0" if NUL.search(text) else text, at(name, number))
 
     def lines(out: TextIO) -> None:
         out.write(line({"corpus": corpus.id, "langs": list(corpus.langs)}, 1) + "\n")
@@ -76,7 +76,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
     write_text(path, lines)
 
 
-class _Languages:
+class LanguagePairs:
     """The language pair that is wanted, those that are there, and the documents left out."""
 
     def __init__(self, langs: Langs, where: str) -> None:
@@ -160,7 +160,7 @@ def _words(keys: set[Key]) -> list[str]:
     return ["output" if (kind, name) == ("hyp", "") else words[kind].format(name) for kind, name in ordered]
 
 
-class _Documents:
+class Documents:
     """Lines that are documents; a document comes back only to bring the output of another system."""
 
     def __init__(self, where: str) -> None:

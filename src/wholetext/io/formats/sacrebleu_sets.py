@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from wholetext.errors import InputError, count, did_you_mean
-from wholetext.io.assembly import Langs, Loaded, pair
+from wholetext.io.assembly import Langs, Loaded, among
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
 from wholetext.io.text import FilePath, TextFile, read_lines
 
@@ -36,7 +36,7 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
     there = sorted(DATASETS[name].langpairs)
     if langs is None:
         raise InputError(f"test set {name} needs a language pair", next=f"choose one with -l: {', '.join(there)}")
-    lp = "-".join(pair(langs))
+    lp = among(langs, there)
     if lp not in there:
         raise InputError(f"test set {name} has no language pair {lp}",
                          next=did_you_mean(lp, there) or f"it has {', '.join(there)}")

@@ -1,0 +1,271 @@
+"""One string that is a whole document, as WMT ships it, → its segments; and back.
+
+``p``: a segment is a paragraph ``<p>…</p>``; ``lines``: a line; ``json``: a string in a (fenced) JSON block; ``blank``:
+what stands between empty lines (WMT25); ``none``: the document is one segment. Markup that a system broke is repaired,
+and ``Parts.repairs`` says what was done.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from wholetext.errors import InputError, count
+from wholetext.files.parsing import read_json
+
+Division = Literal["auto", "p", "lines", "json", "none"]
+DIVISIONS: tuple[str, ...] = get_args(Division)
+
+_TAG = re.compile(r"<\s*(/?)\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_ESCAPED_TAG = re.compile(r"&lt;\s*/?\s*p\s*&gt;", re.IGNORECASE)
+_ESCAPE = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);")
+_TWICE = re.compile(r"&amp;(?=(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);)")
+_TAG_LIKE = r"(?=[/!A-Za-z])"  # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become one
+_FENCE = re.compile(r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTES = "\"“”„‟«»″"
+_ENTRY = re.compile(rf"\s*(?:[{_QUOTES}](?P<key>[^{_QUOTES}]*)[{_QUOTES}]\s*:\s*)?"
+                    rf"[{_QUOTES}](?P<text>.*)[{_QUOTES}]\s*,?\s*")
+_BRACKETS = re.compile(r"\s*[\[\]{}]*\s*,?\s*")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The segments of a document, how they were found, and what had to be repaired."""
+
+    segments: tuple[str, ...]
+    by: str  # p, lines, json, blank, none
+    frame: str = ""  # of ``json``: the block as JSON, every string in it empty
+    repairs: tuple[str, ...] = ()
+
+
+def division(text: str, lines: bool = False) -> str:
+    """How a text is divided, by what is in it; ``lines``: a line is a segment where nothing else is seen."""
+    if _TAG.search(text) or _ESCAPED_TAG.search(text):
+        return "p"
+    if _looks_like_json(text):
+        return "json"
+    return "lines" if lines else "blank"
+
+
+def split(text: str, by: str, like: Parts | None = None, *, repair: bool = False) -> Parts:
+    """The segments of a document; ``like`` are those of the source, where they are known.
+
+    ``repair``: the text is a system's output; what it wraps around the text (fences) or escapes twice is undone.
+    """
+    like = like or Parts((), by)
+    if by == "none":
+        return Parts((text,), by)
+    if by == "blank":
+        return Parts(tuple(text.split("\n\n")), by)
+    text, undone = text.replace("\r\n", "\n"), list[str]()
+    if not text.strip():
+        return Parts(("",), by)
+    if repair:
+        text, undone = _undo(text, by)
+    if by == "json":
+        parts = _json(text, like.frame)
+    elif by == "p" and _TAG.search(text):
+        parts = _paragraphs(text)
+    else:
+        parts = _lines(text, len(like.segments))
+        if by == "p":
+            parts = replace(parts, repairs=("no <p>: divided by line", *parts.repairs))
+    if repair and parts.by != "p" and any(map(_ESCAPE.search, parts.segments)) and not any(
+            map(_ESCAPE.search, like.segments)):
+        parts = replace(parts, segments=tuple(map(html.unescape, parts.segments)),
+                        repairs=(*parts.repairs, "&amp; and the like unescaped"))
+    return replace(parts, repairs=(*undone, *parts.repairs))
+
+
+def join(segments: Sequence[str], by: str, like: Parts | None = None, *, repair: bool = False, where: str = "") -> str:
+    """The one string; an InputError where ``split`` would not read it back as these segments."""
+    frame = like.frame if like else ""
+    if by == "json":
+        fits = _strings(frame) == len(segments)
+        filled = _filled(read_json(frame, where=where), list(segments)) if fits else list(segments)
+        text = "```json\n" + json.dumps(filled, ensure_ascii=False, indent=2) + "\n```"
+    elif by == "p":
+        text = "\n".join(f"<p>{_escaped(segment)}</p>" for segment in segments)
+    else:
+        text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
+    if split(text, by, like, repair=repair).segments != tuple(segments):
+        raise InputError(f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: they would be "
+                         "read back as others", where=where, next="write JSONL (wholetext.io.formats.jsonl.write)")
+    return text
+
+
+# ---------------------------------------------------------------- repairs that concern the whole text
+
+
+def _undo(text: str, by: str) -> tuple[str, list[str]]:
+    """Without a fence around it (where none belongs) and with what is escaped twice escaped once."""
+    done = []
+    if by != "json" and (fenced := _FENCE.fullmatch(text.strip())):
+        text, done = fenced[1], ["``` around the text removed"]
+    if _TWICE.search(text):
+        text = _TWICE.sub("&", text)
+        done.append("escaped twice: unescaped")
+    if by == "p" and not _TAG.search(text) and _ESCAPED_TAG.search(text):
+        text = html.unescape(text)
+        done.append("escaped <p> unescaped")
+    return text, done
+
+
+def _unescaped(text: str) -> str:
+    """``&amp;`` → ``&`` and so on, once; a ``&lt;`` that would begin a tag stays."""
+    kept = re.split(rf"(&lt;{_TAG_LIKE})", text)
+    return "".join(part if part == "&lt;" else _ESCAPE.sub(lambda one: html.unescape(one[0]), part) for part in kept)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(rf"<(?!{_TAG_LIKE})", "&lt;", text.replace("&", "&amp;"))
+
+
+# ---------------------------------------------------------------- paragraphs and lines
+
+
+def _paragraphs(text: str) -> Parts:
+    """Each ``<p>`` begins a segment; text outside continues the last one, or is one if it begins on its own line."""
+    found, faults = list[str](), Counter[str]()
+    inside, at = False, 0
+    for tag in (*_TAG.finditer(text), None):
+        piece, closing = text[at : tag.start() if tag else len(text)], bool(tag and tag[1])
+        if inside:
+            found[-1] += piece
+            faults["missing </p> added"] += not closing
+        elif piece.strip():
+            own = not found or "\n" in piece[: len(piece) - len(piece.lstrip())]
+            faults["text outside <p> " + ("taken as a segment" if own else "joined to the paragraph before it")] += 1
+            if own:
+                found += [line for line in piece.split("\n") if line.strip()]
+            else:
+                found[-1] += piece
+        if tag is None:
+            break
+        faults["surplus </p> removed"] += closing and not inside
+        inside, at = not closing, tag.end()
+        if inside:
+            found.append("")
+    return Parts(tuple(_unescaped(segment).strip() for segment in found) or ("",), "p", repairs=_counted(faults))
+
+
+def _lines(text: str, size: int) -> Parts:
+    """A segment per line; blank lines are empty segments only where the source has as many lines."""
+    lines = text.strip("\n").split("\n")
+    full = [line for line in lines if line.strip()]
+    if len(lines) == size or len(full) == len(lines):
+        return Parts(tuple(lines), "lines")
+    return Parts(tuple(full), "lines", repairs=(f"{count(len(lines) - len(full), 'blank line')} left out",))
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def _looks_like_json(text: str) -> bool:
+    body = _block(text)[0]
+    if body[:1] not in ("{", "[") or body[-1:] not in ("}", "]"):
+        return False
+    try:
+        read_json(body)
+    except InputError:
+        return bool(_FENCE.search(text)) or sum(map(bool, map(_ENTRY.fullmatch, body.split("\n")))) > 1
+    return True
+
+
+def _block(text: str) -> tuple[str, str]:
+    """The JSON block of a text, and what stands around it."""
+    fenced = _FENCE.search(text)
+    if fenced:
+        return fenced[1].strip(), (text[: fenced.start()] + text[fenced.end() :]).strip()
+    starts = [at for at in map(text.find, "{[") if at >= 0]
+    start, stop = min(starts, default=0), max(map(text.rfind, "}]")) + 1
+    if not starts or stop <= start:
+        return text.strip(), ""
+    return text[start:stop], (text[:start] + text[stop:]).strip()
+
+
+def _json(text: str, frame: str) -> Parts:
+    """The strings of the block; by key where the source's keys are known and most of them are there."""
+    body, around = _block(text)
+    repairs = [f"{count(len(around), 'character')} outside the JSON block left out"] if around else []
+    try:
+        value = read_json(body)
+    except InputError as fault:
+        value, how = _mended(body)
+        repairs.append(f"{fault.what.partition(' (')[0]}: {how}")
+    texts = [leaf for leaf in _leaves(value) if isinstance(leaf, str)]
+    if not texts:
+        return replace(_lines(text, 0), repairs=(*repairs, "no text in JSON: divided by line"))
+    wanted = read_json(frame) if frame else None
+    if isinstance(value, dict) and isinstance(wanted, dict) and all(
+            isinstance(one, str) for one in (*value.values(), *wanted.values())):
+        lacking, added = [key for key in wanted if key not in value], [key for key in value if key not in wanted]
+        if 2 * len(lacking) <= len(wanted):
+            repairs += [f"{count(len(lacking), 'JSON key')} missing: empty segments"] if lacking else []
+            repairs += [f"{count(len(added), 'JSON key')} not in the source"] if added else []
+            value = {key: value.get(key, "") for key in (*wanted, *added)}
+            texts = list(value.values())
+    return Parts(tuple(texts), "json", json.dumps(_emptied(value), ensure_ascii=False), tuple(repairs))
+
+
+def _mended(body: str) -> tuple[Any, str]:
+    """A block that is not JSON: without its last comma, or entry by entry, one on each line."""
+    try:
+        return read_json(re.sub(r",(\s*[\]}]\s*)\Z", r"\1", body)), "last comma removed"
+    except InputError:
+        pass
+    entries: dict[str, str] = {}
+    for number, line in enumerate(body.split("\n")):
+        if _BRACKETS.fullmatch(line):
+            continue
+        entry = _ENTRY.fullmatch(line)
+        key = entry["key"] if entry else ""
+        text = _string(entry["text"]) if entry else line.strip()
+        entries[key if key and key not in entries else f"line {number + 1}"] = text
+    listed = all(key.startswith("line ") for key in entries)
+    return list(entries.values()) if listed else entries, "read line by line"
+
+
+def _string(text: str) -> str:
+    """What is between the quotes of a JSON string, as far as it is one."""
+    try:
+        return str(read_json(f'"{text}"'))
+    except InputError:
+        return text
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(one)
+    else:
+        yield value
+
+
+def _emptied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _emptied(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_emptied(one) for one in value]
+    return "" if isinstance(value, str) else value
+
+
+def _filled(frame: Any, texts: list[str]) -> Any:
+    if isinstance(frame, dict):
+        return {key: _filled(one, texts) for key, one in frame.items()}
+    if isinstance(frame, list):
+        return [_filled(one, texts) for one in frame]
+    return texts.pop(0) if isinstance(frame, str) else frame
+
+
+def _strings(frame: str) -> int:
+    return sum(isinstance(leaf, str) for leaf in _leaves(read_json(frame))) if frame else -1
+
+
+def _counted(faults: Counter[str]) -> tuple[str, ...]:
+    return tuple(f"{many} × {what}" for what, many in faults.items() if many)
