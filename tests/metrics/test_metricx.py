@@ -84,12 +84,13 @@ def test_ids_are_the_published_ones(published: Any, model: str) -> None:
 
 
 def test_full_vocabulary_with_tied_weights(golden: Path, published: Any, texts: Any) -> None:
-    """Single precision is coarse here: the oracle's own numbers lie up to 1.2e-4 from those of double precision."""
+    """Single precision is coarse here: the oracle's own numbers lie up to 1.2e-4 from those of double precision,
+    and other kernels differ as much: by 1e-5 of the range 0–25 at most."""
     spec = f"metricx(tokenizer=tiny-mt5)@{golden / 'models/tiny-mt5-fullvocab'}"
     for langs, wanted in published["expected_fullvocab_metricx24_ref"].items():
         made, output = corpus(texts[langs])
         found = score(made, [output], spec, CPU)["system"]
-        np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
+        np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=1e-5 * 25, rtol=0)
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])

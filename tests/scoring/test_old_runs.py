@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import wholetext as wt
 
 OLD = Path(__file__).parent.parent / "oracle" / "run-0.1.0"
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
 def lines(folder: Path) -> list[tuple[str, Any]]:
@@ -20,14 +24,21 @@ def lines(folder: Path) -> list[tuple[str, Any]]:
     return found
 
 
-def test_results_of_the_first_version_are_reproduced_byte_for_byte(tmp_path: Path) -> None:
+def numbers(line: str) -> list[float]:
+    return [float(number) for number in NUMBER.findall(line)]
+
+
+def test_results_of_the_first_version_are_reproduced(tmp_path: Path) -> None:
+    """Byte for byte but for the last digits of exp and log, whose kernels numpy chooses by processor."""
     old = wt.open_run(OLD)
     assert old.corpus and old.outputs
     new = wt.evaluate(old.corpus, old.outputs, list(old.scores), wt.Options(cache=False))
     wt.write_run(new, tmp_path / "run")
     before, after = lines(OLD), lines(tmp_path / "run")
     assert len(before) == len(after) > 100
-    assert [line for line, _ in before] == [line for line, _ in after]
+    for (was, _), (now, _) in zip(before, after, strict=True):
+        assert NUMBER.sub("0", was) == NUMBER.sub("0", now)
+        assert numbers(now) == pytest.approx(numbers(was), rel=1e-14, abs=0)
     for (_, was), (_, now) in zip(before, after, strict=True):  # what 0.1.0 spelled out is still there
         parts = [set(text.split("|")) for text in (was or "", now or "")]
         assert all(part.startswith(("corpus:", "wholetext:")) for part in parts[0] - parts[1])
