@@ -123,6 +123,16 @@ def test_damaged_score_files_are_named(tmp_path: Path, line: str, says: str) -> 
     assert "a.jsonl:1" in str(fault.value)
 
 
+def test_json_has_no_numbers_that_json_does_not_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from wholetext.cli.main import main
+
+    folder = published(tmp_path / "s", {"a": {"A": spread(1)}, "b": {"A": spread(2)}})
+    with pytest.raises(SystemExit, match="0"):
+        main(["rank", str(folder), "--draws", "0", "--json"])
+    out = capsys.readouterr().out
+    assert "NaN" not in out and json.loads(out)["systems"][0]["interval"]["low"] is None
+
+
 def test_a_document_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
     folder = published(tmp_path / "s", {"a": {"A": spread(1)}})
     published(folder, {"a": {"A": spread(2)}})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -34,6 +33,9 @@ def rank(
     ] = "autorank",
     langs: options.Langs = None,
     by_domain: Annotated[bool, typer.Option("--by-domain", help="Also rank within each domain.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write ranking.json into this folder (read by report).")
+    ] = None,
     format: options.Format = "table",
     json_: options.Json = False,
     draws: Annotated[
@@ -50,10 +52,10 @@ def rank(
     from wholetext.ranking.rank import rank as ranked
 
     found = ranked(source, metric or (), without=without or (), lower_is_better=lower or (), method=method,
-                   langs=langs or "", draws=draws, seed=seed, alpha=alpha)
+                   langs=langs or "", draws=draws, seed=seed, alpha=alpha, out=out)
     head, rows = _cells(found, by_domain)
     if json_ or format == "json":
-        terminal.print_json({**asdict(found), "signature": found.signature})
+        terminal.print_json(found.as_json())
     elif format == "table":
         _table(found, head, rows)
     else:

@@ -204,7 +204,8 @@ def report(
     context: typer.Context,
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Run folder, and outputs of meta, sweep or contrast (folders or JSON)."),
+        typer.Argument(metavar="RUN...",
+                       help="Run folder, and outputs of meta, sweep, contrast or rank (folders or JSON)."),
     ],
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Output HTML file (default: RUN/report.html).")

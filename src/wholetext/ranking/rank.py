@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from wholetext.errors import RunError, did_you_mean
+from wholetext.files.output_folder import changing, shared_kind
+from wholetext.files.storage import write_file
 from wholetext.ranking.aggregate import METHODS, positions
 from wholetext.ranking.panel import Panel, of_run, published
+from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results
 from wholetext.significance.clusters import cluster_ranks, holm
 from wholetext.significance.power import few_documents
 from wholetext.significance.resample import RESAMPLES, SEED, Interval, bootstrap_p, bootstrap_scores, interval
 from wholetext.types import FloatArray
+from wholetext.version import __version__
+
+FORMAT = 1
+FILE = "ranking.json"
+RANKING = shared_kind("folder of a ranking", RunError)
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,7 @@ class Ranking:
     metrics: tuple[str, ...]
     systems: tuple[RankedSystem, ...]
     decimals: Mapping[str, int]  # of each metric's scores
+    lower_is_better: tuple[str, ...]  # metrics
     langs: str
     documents: int
     draws: int
@@ -52,10 +63,16 @@ class Ranking:
     @property
     def signature(self) -> str:
         """Everything that the ranking depends on beside the scores."""
-        parts = {"rank": self.method, "metrics": ",".join(self.metrics), "systems": len(self.systems),
-                 "langs": self.langs, "unit": "doc", "units": self.documents, "draws": self.draws, "seed": self.seed,
-                 "alpha": self.alpha, "correction": "holm"}
+        parts = {"rank": self.method, "metrics": ",".join(self.metrics),
+                 **({"lower": ",".join(self.lower_is_better)} if self.lower_is_better else {}),
+                 "systems": len(self.systems), "langs": self.langs, "unit": "doc", "units": self.documents,
+                 "draws": self.draws, "seed": self.seed, "alpha": self.alpha, "correction": "holm"}
         return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, as in ``ranking.json`` (docs/ranking.md): undefined numbers are null."""
+        about = {"kind": "rank", "format": FORMAT, "wholetext": __version__, "signature": self.signature}
+        return {**about, **plain(asdict(self))}
 
 
 def rank(
@@ -69,13 +86,14 @@ def rank(
     draws: int | None = None,
     seed: int | None = SEED,
     alpha: float = 0.05,
+    out: Path | str | None = None,
 ) -> Ranking:
     """One ranking from many metrics: of a run (its folder or ``Results``), or of published score files.
 
     ``metrics`` and ``without`` choose among the metrics (default: all). Published files do not say which metrics are
     better when lower: name those in ``lower_is_better``. Documents are resampled ``draws`` times (1,000, or as many as
     clusters of this many systems need; 0 for none); clusters rest on a paired bootstrap test of the value (Efron &
-    Tibshirani 1993, ch. 16), Holm-corrected over all pairs.
+    Tibshirani 1993, ch. 16), Holm-corrected over all pairs. ``out``: a folder for ``ranking.json``, which reports show.
     """
     if method not in METHODS:
         raise RunError(f"unknown method {method!r}",
@@ -83,6 +101,15 @@ def rank(
     if not 0 < alpha < 1:
         raise RunError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
     panel = _lower(_panel(source, langs), lower_is_better).choose(metrics, without)
+    found = _ranking(panel, method, draws, seed, alpha)
+    if out is not None:
+        with changing(Path(out), RANKING) as staged:
+            text = json.dumps(found.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
+            write_file(staged / FILE, text + "\n", RunError)
+    return found
+
+
+def _ranking(panel: Panel, method: str, draws: int | None, seed: int | None, alpha: float) -> Ranking:
     count = len(panel.systems)
     needed = math.ceil(count * (count - 1) / 2 / alpha)  # a p-value is at least 1 / draws, times the number of pairs
     drawn = max(RESAMPLES, needed) if draws is None else draws
@@ -98,8 +125,9 @@ def rank(
     return Ranking(
         method, tuple(each.metric for each in panel.columns),
         _ranked(panel, order, values, samples, higher, alpha, domains),
-        {each.metric: each.decimals for each in panel.columns}, panel.langs, len(panel.domains), drawn, seed, alpha,
-        (*panel.notes, *filter(None, notes)),
+        {each.metric: each.decimals for each in panel.columns},
+        tuple(each.metric for each in panel.columns if not each.higher_is_better),
+        panel.langs, len(panel.domains), drawn, seed, alpha, (*panel.notes, *filter(None, notes)),
     )
 
 

@@ -23,6 +23,7 @@ from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
+from wholetext.reporting.rankings import run_ranking
 from wholetext.reporting.studies import FILES, read_study
 from wholetext.reporting.texts import blocks, choose, gather
 from wholetext.scoring.evaluate import open_run
@@ -50,14 +51,17 @@ def report(
     formats: Sequence[str] = ("pdf", "svg", "png"), baseline: str | None = None,
     significance: Significance | None = None, options: PageOptions | None = None,
 ) -> list[Path]:
-    """Write the HTML report of a run, and of results of meta, sweep or contrast; returns the files.
+    """Write the HTML report of a run, and of results of meta, sweep, contrast or rank; returns the files.
 
     Sources are ``Results``, run folders, or folders and JSON files of the others. The page is ``report.html`` in the
     first folder unless named. With ``figures`` the figures are written to that folder, and a page only where named.
+    A run with several metrics has a ranking by all of them (AutoRank) unless a ranking is among the sources.
     """
     given = [sources] if isinstance(sources, (Results, Study, Path, str)) else list(sources)
     run, studies = read_sources(given)
     analysis = None if run is None else analyse(run, baseline, significance)
+    if analysis is not None and not any(study.kind == "rank" for study in studies):
+        studies = [*run_ranking(analysis.results, analysis.testing), *studies]
     files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
     if figures is None or page is not None:
         path = default_page(given) if page is None else Path(page)

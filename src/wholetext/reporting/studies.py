@@ -1,4 +1,4 @@
-"""Files that `meta`, `sweep` and `contrast` write, read into pages of the report."""
+"""Files that `meta`, `sweep`, `contrast` and `rank` write, read into pages of the report."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from wholetext.errors import InputError, RunError, count
 from wholetext.files.parsing import read_json
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
+from wholetext.reporting.rankings import ranking
 
-FILES = ("meta.json", "grid.json", "contrast.json")  # what a folder may hold
+FILES = ("meta.json", "grid.json", "contrast.json", "ranking.json")  # what a folder may hold
 CURVES = {"accuracy": "system accuracy", "acc_eq": "acc_eq (ties calibrated)", "pearson": "Pearson's r",
           "direct_average": "Pearson's r between direct and averaged scoring"}  # fmt: skip
 LOSSES = {"dropped": "segments in no window", "lost_context": "rows that lost context",
@@ -31,11 +32,11 @@ def read_study(path: Path) -> Study:
         return READERS[kind](found)
     except OSError as fault:
         raise RunError(f"it cannot be read ({fault.strerror})", where=str(path),
-                       next="give a run folder, or what `wholetext meta`, `sweep` or `contrast` wrote") from None
+                       next="give a run folder, or what `meta`, `sweep`, `contrast` or `rank` wrote") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError,
             InputError) as fault:
         raise RunError(f"it is no study that a report can show ({type(fault).__name__}: {fault})", where=str(path),
-                       next="give what `wholetext meta --out`, `sweep --out` or `contrast -f json` wrote") from fault
+                       next="give what `wholetext meta`, `sweep`, `contrast` or `rank` wrote with --out") from fault
 
 
 # ---------------------------------------------------------------- meta-evaluation
@@ -229,4 +230,5 @@ def _accuracies(title: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) 
     return Bars(title, bars, "accuracy, %", note=f"Ties count as errors; there are {tied:,}." if tied else "")
 
 
-READERS: Mapping[str, Callable[[Mapping[str, Any]], Study]] = {"meta": meta, "sweep": sweep, "contrast": contrast}
+READERS: Mapping[str, Callable[[Mapping[str, Any]], Study]] = {"meta": meta, "sweep": sweep, "contrast": contrast,
+                                                                 "rank": ranking}

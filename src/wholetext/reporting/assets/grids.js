@@ -186,6 +186,7 @@ function bars(panel) {
     chart = frame(width, bottom + 44, `${panel.title}: one dot with its interval per line`, true);
   const ends = bounds([...panel.bars.flatMap((bar) => [bar.value, bar.low, bar.high]), panel.chance]);
   const x = scaler(...ends, left, width - 14),
+    digits = panel.bars.every((bar) => Number.isInteger(bar.value)) ? 0 : 3, // ranks are whole numbers
     points = [];
   if (known(panel.chance))
     chart.append(svg("line", { class: "even", x1: x(panel.chance), x2: x(panel.chance), y1: 4, y2: bottom }));
@@ -206,11 +207,11 @@ function bars(panel) {
     if (bar.heading || !known(bar.value)) return;
     if (known(bar.low)) chart.append(svg("line", { class: "reach", x1: x(bar.low), x2: x(bar.high), y1: y, y2: y }));
     chart.append(svg("circle", { class: "dot", cx: x(bar.value), cy: y, r: 4 }));
-    const range = known(bar.low) ? `95 % interval ${number(bar.low, 3)} to ${number(bar.high, 3)}` : null;
+    const range = known(bar.low) ? `95 % interval ${number(bar.low, digits)} to ${number(bar.high, digits)}` : null;
     points.push({
       x: x(bar.value),
       y,
-      say: [[bar.group, bar.name].filter(Boolean).join(" · "), number(bar.value, 3), range],
+      say: [[bar.group, bar.name].filter(Boolean).join(" · "), number(bar.value, digits), range],
     });
   });
   axisX(chart, x, bottom, panel.axis);
