@@ -1,10 +1,10 @@
-"""The words of messages: numbers with their nouns."""
+"""The words of messages: numbers with their nouns, suggestions."""
 
 from __future__ import annotations
 
 import pytest
 
-from wholetext.errors import count
+from wholetext.errors import count, did_you_mean
 
 
 @pytest.mark.parametrize(("said", "wanted"), [
@@ -14,3 +14,9 @@ from wholetext.errors import count
 ])  # fmt: skip
 def test_a_number_goes_with_its_noun_and_verb(said: str, wanted: str) -> None:
     assert said == wanted
+
+
+def test_suggestions_ignore_case() -> None:
+    assert did_you_mean("ONLINE-a", ["Online-A", "other"]) == "did you mean Online-A?"
+    assert did_you_mean("online-x", ["Online-A", "ONLINE-A"]) == "did you mean Online-A or ONLINE-A?"
+    assert did_you_mean("BLEU", ["bleu"]) == "did you mean bleu?" and did_you_mean("x", ["bleu"]) == ""

@@ -43,6 +43,7 @@ _PUBLIC = {
     "ranking.rank": ("RankedSystem", "Ranking", "rank"),
     "reporting.page": ("PageOptions", "report"),
     "scoring.comparison": ("compare_run",),
+    "scoring.defaults": ("default_metrics",),
     "scoring.evaluate": ("Options", "evaluate", "list_metrics", "open_run", "score", "score_texts"),
     "scoring.explain": ("Explained", "explain"),
     "scoring.plan": ("Plan", "plan"),

@@ -65,6 +65,7 @@ from wholetext.ranking.rank import rank as rank
 from wholetext.reporting.page import PageOptions as PageOptions
 from wholetext.reporting.page import report as report
 from wholetext.scoring.comparison import compare_run as compare_run
+from wholetext.scoring.defaults import default_metrics as default_metrics
 from wholetext.scoring.evaluate import Options as Options
 from wholetext.scoring.evaluate import evaluate as evaluate
 from wholetext.scoring.evaluate import list_metrics as list_metrics

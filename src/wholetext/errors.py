@@ -84,11 +84,14 @@ class WholetextWarning(UserWarning):
 
 
 def did_you_mean(word: str, known: list[str]) -> str:
-    """A short suggestion (or ``""``): the known names nearest to ``word``."""
+    """A short suggestion (or ``""``): the known names nearest to ``word``, whatever their case."""
     import difflib
 
-    near = difflib.get_close_matches(word.lower(), known, n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    folded: dict[str, list[str]] = {}
+    for name in known:
+        folded.setdefault(name.casefold(), []).append(name)
+    near = difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(name for key in near for name in folded[key])}?" if near else ""
 
 
 _SINGULAR = {"have": "has", "are": "is"}

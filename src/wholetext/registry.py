@@ -146,6 +146,12 @@ def catalogue() -> dict[str, dict[str, typing.Any]]:
     return {"metrics": metrics, "aliases": dict(ALIASES), "views": views, "broken": broken}
 
 
+def reference_free(alias: str) -> bool:
+    """Whether what an alias stands for needs no reference; COMET's default checkpoint needs one."""
+    metric = scorer(alias).metric
+    return "ref" not in metric.needs and getattr(metric, "model", "") != "Unbabel/wmt22-comet-da"
+
+
 def _metric_entry(name: str) -> dict[str, typing.Any]:
     one = metric_class(name)()
     return {

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from wholetext.cli.leaderboard import _scores
 from wholetext.cli.main import main
-from wholetext.cli.options import spread
+from wholetext.cli.shell.spelling import spread
 from wholetext.demo import load
 from wholetext.errors import InputError
 from wholetext.scoring.evaluate import evaluate
@@ -371,3 +371,26 @@ def test_what_the_reader_noticed_is_printed_with_an_error(tmp_path: Path, capsys
         main(["score", str(path), "-m", "chrf"])
     told = capsys.readouterr().err
     assert "hyps" in told and "no output to score" in told
+
+
+def test_the_run_and_the_next_command_are_named(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "a run"
+    code, _, err = call(capsys, *arguments(files, "--out", str(run)))
+    assert code == 0 and f"run folder: '{run}'" in err and f"wholetext compare '{run}' --baseline coherent" in err
+    assert "next" not in call(capsys, *arguments(files, "--out", str(run), "--overwrite", "-q"))[2]
+    assert "--out run" in call(capsys, *arguments(files))[2]
+
+
+def test_without_metrics_the_choice_is_printed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("-t", str(files / "coherent.txt"), "-r", str(files / "ref.txt"))
+    code, out, err = call(capsys, "score", *words)
+    assert code == 0 and "metrics: chrf, bleu (choose others with -m)" in err and "chrf ↑" in out
+    assert "metrics:" not in call(capsys, "score", *words, "-q")[2]
+
+
+def test_reference_free_metrics_are_listed_with_their_aliases(capsys: pytest.CaptureFixture[str]) -> None:
+    out = call(capsys, "list", "--no-ref")[1]
+    assert "slide-kiwi" in out and "metricx-qe" in out and "doc-bertscore" not in out and "doc-comet " not in out
+    assert "kiwi" in json.loads(call(capsys, "list", "--no-ref", "--json")[1])["aliases"]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.cli.terminal import console, printable, tsv_row
+from wholetext.cli.terminal import console, printable, progress_bar, tsv_row, wrapped
 
 EVIL = "\x1b[2J\x9b31m\u202eevil\r\x07\nforged\t1"
 RAW = ("\x1b", "\x9b", "\u202e", "\r", "\x07", "\u2066")
@@ -88,3 +95,61 @@ def test_every_verb(words: list[str], corpus: Path, tmp_path: Path, capsys: pyte
     out, err = run(capsys, *(word.replace("CORPUS", places["CORPUS"]).replace("OUT", places["OUT"]) for word in words))
     assert out or err
     assert not any(line.startswith("forged") for line in (out + err).splitlines())
+
+
+def in_terminal(*words: str, lines: int = 24, **environment: str) -> str:
+    """What a terminal of 80 columns shows of a command."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
+    said = bytearray()
+    environment = {"LC_ALL": "C.UTF-8", **os.environ, "TERM": "xterm", **environment}
+    environment = {name: text for name, text in environment.items() if name not in ("COLUMNS", "LINES")}
+    with subprocess.Popen([sys.executable, "-m", "wholetext", *words], stdin=theirs, stdout=theirs, stderr=theirs,
+                          env=environment) as process:
+        os.close(theirs)
+        while True:
+            try:
+                said += (part := os.read(ours, 65536))
+            except OSError:  # Linux: the other end is closed
+                break
+            if not part:
+                break
+    os.close(ours)
+    assert process.returncode == 0, said
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_a_long_table_is_paged_and_a_short_one_is_not() -> None:
+    pager = "sed s/^/paged:/"
+    long = in_terminal("list", PAGER=pager)
+    assert long.startswith("paged:metrics") and "paged:views" in long
+    assert not [line for line in long.splitlines() if len(line) > 80 + len("paged:")]
+    assert in_terminal("list", lines=200, PAGER=pager).startswith("metrics")
+    assert in_terminal("list", "--json", PAGER=pager).startswith("{")
+
+
+def test_a_progress_bar_shows_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.cli import terminal
+
+    out = io.StringIO()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    drawn = console(file=out, force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(terminal, "console", lambda **options: drawn)
+    with progress_bar(quiet=False) as progress:
+        assert progress is not None
+        for done in range(0, 5000, 1000):
+            progress("slide(size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da", done, 4000)
+        progress("significance tests", 1, 3)
+    shown = out.getvalue()
+    assert "4,000/4,000" in shown and "/s " in shown and "significance tests" in shown and "1/3" in shown
+    assert "slide(size=6,step=6):comet@Un…" in shown
+    with progress_bar(quiet=True) as silent:
+        assert silent is None
+
+
+@pytest.mark.parametrize(("text", "width", "lines"), [
+    ("system-one_two.three", 10, ["system-", "one_two.", "three"]), ("aaaaaaaaaaaa", 5, ["aaaaa", "aaaaa", "aa"]),
+    ("短い名前-短い名前", 10, ["短い名前-", "短い名前"]), ("short", 10, ["short"]),
+])
+def test_long_names_are_broken_where_they_have_a_mark(text: str, width: int, lines: list[str]) -> None:
+    assert wrapped(text, width, "-_./").split("\n") == lines

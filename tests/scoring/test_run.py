@@ -36,3 +36,15 @@ def test_what_cannot_work_is_refused_before_anything_is_scored(
         wt.make_run(LOADED, "chrf", significance=wt.Significance(alpha=5))
     with pytest.raises(wt.RunError, match="there is a run here already"):
         wt.make_run(LOADED, "chrf", out=tmp_path / "run")
+
+
+def test_progress_counts_rows_and_names_what_follows() -> None:
+    told: list[tuple[str, int, int]] = []
+    wt.make_run(LOADED, ["chrf", "whole:bleu"], wt.Options(cache=False, progress=lambda *step: told.append(step)), HOW)
+    systems, documents, segments = 4, 12, 112
+    assert told[0] == ("chrf", 0, systems * segments)
+    assert ("chrf", systems * segments, systems * segments) in told
+    assert ("whole:bleu", systems * documents, systems * documents) in told
+    stages = [name for name, _, _ in told]
+    assert stages.index("whole:bleu") < stages.index("checking outputs") < stages.index("significance tests")
+    assert ("significance tests", 1, 2) in told and told[-1] == ("significance tests", 2, 2)

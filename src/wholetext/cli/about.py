@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wholetext.cli import options
-from wholetext.cli.terminal import print_json, warn
+from wholetext.cli.terminal import entry, paged, print_json, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -28,28 +28,33 @@ def list_(
     json_: options.Json = False,
 ) -> None:
     """List metrics, aliases and views."""
-    from wholetext.registry import catalogue
+    from wholetext.registry import catalogue, reference_free
 
     known = catalogue()
     if no_ref:
         known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
+        known["aliases"] = {name: spec for name, spec in known["aliases"].items() if reference_free(name)}
     if json_ or format == "json":
         print_json(known)
         return
+    with paged():
+        _print_catalogue(known)
+    for name, why in known["broken"].items():
+        print(f"warning: the plug-in {name} cannot be used: {why}", file=sys.stderr)
+
+
+def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
     print("metrics (↑ higher is better, ↓ lower)")
     for name, one in known["metrics"].items():
         needs = "+".join(side for side in ("src", "hyp", "ref") if side in one["needs"])
         needs += "".join(f"({side})" for side in one["wants"])
-        print(f"  {name:<14} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} {one['summary']}")
-    if not no_ref:
-        print("\naliases")
-        for alias, spec in sorted(known["aliases"].items()):
-            print(f"  {alias:<14} = {spec}")
+        entry(f"  {name:<14} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} ", one["summary"])
+    print("\naliases")
+    for alias, spec in sorted(known["aliases"].items()):
+        print(f"  {alias:<14} = {spec}")
     print("\nviews (write view:metric)")
     for view, summary in known["views"].items():
-        print(f"  {view:<14} {summary}")
-    for name, why in known["broken"].items():
-        print(f"warning: the plug-in {name} cannot be used: {why}", file=sys.stderr)
+        entry(f"  {view:<14} ", summary)
     print("\n`wholetext show NAME` explains one: its parameters, direction, range and paper.")
 
 

@@ -32,7 +32,7 @@ def sample(
         typer.Option("--method", help="length, random: drawn, with weights; the others: picked by metric scores."),
     ] = "length",
     metric: Annotated[
-        list[str] | None, typer.Option("-m", "--metric", help="Metrics of the run to pick by (repeatable).")
+        list[str] | None, options.metrics_option("Metrics of the run to pick by")
     ] = None,
     seed: options.Seed = 12345,
     format: Annotated[

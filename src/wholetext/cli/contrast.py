@@ -22,7 +22,7 @@ def contrast(
         str, typer.Argument(metavar="FILE", help="Contrastive set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.")
     ],
     metric: Annotated[
-        list[str] | None, typer.Option("-m", "--metric", help="Reference-free metric to evaluate (repeatable).")
+        list[str] | None, options.metrics_option("Reference-free metric to evaluate")
     ] = None,
     scores: Annotated[
         list[str] | None, typer.Option("--scores", help="Precomputed scores, NAME=FILE (repeatable).")
@@ -100,8 +100,7 @@ def features(
     *,
     files: options.Files,
     metric: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--metric", help="Discourse feature of one text: freq, conn, rc, lc (repeatable)."),
+        list[str] | None, options.metrics_option("Discourse feature of one text: freq, conn, rc, lc"),
     ] = None,
     chosen: options.Chosen,
     format: options.TableJsonTsv = "table",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
@@ -19,15 +19,28 @@ if TYPE_CHECKING:
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
-def render(results: Results, compared: Mapping[str, Comparison], format: str, signatures: bool = False) -> None:
-    """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr."""
+def render(
+    results: Results, compared: Mapping[str, Comparison], format: str, signatures: bool = False,
+    decimals: int | None = None,
+) -> None:
+    """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr.
+
+    The format ``scores`` has one line per system, in the order of the run, with the scores separated by tabs.
+    """
     comparisons = [compared[spec] for spec in results.scores]
+    if decimals is not None:
+        comparisons = [replace(each, decimals=decimals) for each in comparisons]
     tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
     notes = list(dict.fromkeys((*results.notes, *tested)))
     if format == "table":
-        _table(results, comparisons, notes, signatures)
+        with terminal.paged():
+            _table(results, comparisons, notes, signatures)
     elif format == "json":
         terminal.print_json(as_json(results, comparisons, notes))
+    elif format == "scores":
+        warn(notes)
+        for system in results.systems:
+            print("\t".join(number(each[system].score, each.decimals) for each in comparisons))
     else:
         warn(notes)
         print(_latex(comparisons) if format == "latex" else "\n".join(map(terminal.tsv_row, _tsv(comparisons))))
@@ -45,8 +58,8 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
 def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool) -> None:
     from rich.text import Text
 
-    _scores(comparisons, terminal.console(max(80, 24 * (len(comparisons) + 1))))
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
+    _scores(comparisons, console)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
     legend = "± is a 95 % interval"
     if len(first.standings) > 1:
@@ -56,21 +69,12 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
     segments = sum(map(len, corpus.docs))
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. {legend}.",
                        style="dim"))
-    console.print(Text(_wrapped(f"test  {first.signature}", console.width), style="dim"))
+    console.print(Text(terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6), style="dim"))
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
-            console.print(Text(signature, style="dim"), soft_wrap=True)
+            text = signature if signatures else terminal.wrapped(signature, console.width, "| ", "  ")
+            console.print(Text(text, style="dim"), soft_wrap=True)
     terminal.notes(notes, console)
-
-
-def _wrapped(signature: str, width: int) -> str:
-    """A signature on lines that end where one of its parts ends, if it is longer than ``width``."""
-    lines = [""]
-    for part in re.split(r"(?<=\|)", signature):
-        if len(lines[-1]) + len(part) > width:
-            lines.append("      ")
-        lines[-1] += part
-    return "\n".join(lines)
 
 
 def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
@@ -87,9 +91,9 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
 
     systems = order(comparisons)
     cells = [[_cell(each[system], each.decimals, len(systems)) for system in systems] for each in comparisons]
-    names = min(max(Text(printable(system)).cell_len for system in [*systems, "system"]), max(12, console.width // 2))
-    heads = [Text(f"{each.label} {arrow(each)}") for each in comparisons]
-    needs = [max(*(cell.cell_len for cell in column), min(head.cell_len, 24)) for column, head in zip(cells, heads)]
+    names = min(max(Text(printable(system)).cell_len for system in [*systems, "system"]), max(12, console.width // 3))
+    heads = [Text(f"{terminal.wrapped(each.label, 28, ':@/(), ')} {arrow(each)}") for each in comparisons]
+    needs = [max(cell.cell_len for cell in [*column, *head.split()]) for column, head in zip(cells, heads)]
     begin = 0
     while begin < len(needs):
         end, room = begin + 1, console.width - names - 2 - needs[begin]
@@ -97,23 +101,24 @@ def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
             room -= needs[end] + 2
             end += 1
         table = terminal.plain_table()
-        table.add_column("system", overflow="fold", min_width=names, max_width=names)
+        table.add_column("system", min_width=names, no_wrap=True)
         for head, need in zip(heads[begin:end], needs[begin:end]):
-            table.add_column(head, justify="right", overflow="fold", min_width=need)
+            table.add_column(head, justify="right", min_width=need, no_wrap=True)
         for row, system in enumerate(systems):
-            table.add_row(Text(printable(system)), *(column[row] for column in cells[begin:end]))
+            name = terminal.wrapped(printable(system), names, "-_./:@ ")
+            table.add_row(Text(name), *(column[row] for column in cells[begin:end]))
         console.print(*([""] if begin else []), table, sep="\n")
         begin = end
 
 
-def pairs(comparisons: Sequence[Comparison]) -> None:
+def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> None:
     """One line per system and metric: the difference to the baseline, and the documents needed for significance."""
     from rich.table import Table
     from rich.text import Text
 
     console = terminal.console(80)
     for comparison in comparisons:
-        places = comparison.decimals
+        places = comparison.decimals if decimals is None else decimals
         if len(comparison.standings) == 1:
             continue
         console.print(Text(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}"))

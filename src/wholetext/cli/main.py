@@ -12,7 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from wholetext import plugins
-from wholetext.cli.options import flattened, spread
+from wholetext.cli.options import flattened
+from wholetext.cli.shell.spelling import spread
 from wholetext.cli.terminal import guarded, printable
 from wholetext.errors import PluginError, WholetextError, WholetextWarning
 from wholetext.version import __version__

@@ -19,8 +19,7 @@ def meta(
         list[str] | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable).")
     ] = None,
     metric: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--metric", help="Name of a stored metric, or metric to compute: [view:]metric[@model]."),
+        list[str] | None, options.metrics_option("Stored metrics, or metrics to compute: [view:]metric[@model]"),
     ] = None,
     stored: Annotated[bool, typer.Option("--stored", help="Also evaluate all stored metrics.")] = False,
     scores: Annotated[
@@ -195,7 +194,7 @@ def spans(
         list[str] | None, typer.Argument(help="Error spans of metrics: run folders or files (FILE or NAME=FILE).")
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option("-m", "--metric", help="Restrict run folders to these metrics (repeatable).")
+        list[str] | None, options.metrics_option("Restrict run folders to these metrics")
     ] = None,
     raters: Annotated[bool, typer.Option("--raters", help="Compare the raters of GOLD with each other.")] = False,
     credit: Annotated[

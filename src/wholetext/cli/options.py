@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from wholetext.cli.shell.spelling import TOKENS_PER_SEGMENT, split_metrics
 from wholetext.errors import InputError
 from wholetext.io.formats import BUILTIN, names
 
@@ -27,6 +28,12 @@ def int_or_none(text: str) -> int | None:
     from wholetext.files.parsing import integer
 
     return None if str(text).lower() == "none" else integer(str(text), low=0, high=2**63 - 1, where="--seed")
+
+
+def metrics_option(help: str) -> Any:
+    """The option ``-m``, which takes one or several metrics however they are written."""
+    return typer.Option("-m", "--metric", "--metrics", callback=split_metrics,
+                        help=f"{help}; several: -m chrf bleu, -m chrf,bleu or repeated.")
 
 
 Sources = Annotated[str | None, typer.Option("-s", "--sources", help="Source file, one segment per line.")]
@@ -50,7 +57,8 @@ Segments = Annotated[
 ]
 Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
 Metrics = Annotated[
-    list[str], typer.Option("-m", "--metric", help="Metric to compute: [view:]metric[@model] (repeatable).")
+    list[str] | None,
+    metrics_option("Metrics to compute, [view:]metric[@model] (default: document-level ones that are installed)"),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Output run folder (read by compare, explain and report).")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing run in --out.")]
@@ -70,7 +78,12 @@ Seed = Annotated[
 Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
 Gold = Annotated[str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")]
 Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show a progress bar.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress or hints.")]
+Decimals = Annotated[
+    int | None,
+    typer.Option("-w", "--width", "--decimals", min=0, max=12,
+                 help="Decimals of printed scores (default: by the metric's scale)."),
+]
 
 
 @dataclass(frozen=True)
@@ -112,12 +125,17 @@ class Execution:
     batch_tokens: Annotated[
         int, typer.Option("--batch-tokens", min=1, help="Maximum number of tokens per batch, padding included.")
     ] = 1024
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", "--batch_size", min=1,
+                     help=f"COMET's spelling: --batch-tokens of {TOKENS_PER_SEGMENT} times this number of segments."),
+    ] = None
 
     def options(self, **more: Any) -> Options:
         from wholetext.scoring.evaluate import Options
 
-        return Options(cache=not self.no_cache, device=self.device, dtype=self.dtype, batch_tokens=self.batch_tokens,
-                       **more)
+        tokens = TOKENS_PER_SEGMENT * self.batch_size if self.batch_size else self.batch_tokens
+        return Options(cache=not self.no_cache, device=self.device, dtype=self.dtype, batch_tokens=tokens, **more)
 
 
 @dataclass(frozen=True)
@@ -168,28 +186,6 @@ def flattened(verb: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in options}
     return run
-
-
-SPREAD = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
-
-
-def spread(argv: list[str]) -> list[str]:
-    """``-t a b`` → ``-t a -t b``: options that take files accept several values."""
-    out: list[str] = []
-    current = ""
-    for word, following in zip(argv, [*argv[1:], "--"]):
-        if word in SPREAD:
-            if following.startswith("-") and following != "-":
-                raise InputError(f"{word} is given without a file", next=f"write {word} FILE …, or leave it out")
-            current = word
-        elif word.startswith("-") and word != "-":
-            current = ""
-            out.append(word)
-        elif current:
-            out += [current, word]
-        else:
-            out.append(word)
-    return out
 
 
 def load(files: Files, chosen: Chosen) -> Loaded:

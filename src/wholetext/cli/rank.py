@@ -21,7 +21,7 @@ def rank(
         typer.Argument(help="Run folder written by `wholetext score --out`, or published score files or their folder."),
     ],
     metric: Annotated[
-        list[str] | None, typer.Option("-m", "--metric", help="Rank by these metrics only (repeatable).")
+        list[str] | None, options.metrics_option("Rank by these metrics only")
     ] = None,
     without: Annotated[list[str] | None, typer.Option("--without", help="Exclude these metrics (repeatable).")] = None,
     lower: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,13 +30,14 @@ def compare(
     run: Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")],
     baseline: options.Baseline = None,
     metric: Annotated[
-        list[str] | None, typer.Option("-m", "--metric", help="Restrict to these metrics of the run (repeatable).")
+        list[str] | None, options.metrics_option("Restrict to these metrics of the run")
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", help="Output of the metric to compare, e.g. recall (default: the score).")
     ] = None,
     format: options.Format = "table",
     json_: options.Json = False,
+    width: options.Decimals = None,
     testing: options.Testing,
     signatures: options.Signatures = False,
 ) -> None:
@@ -59,9 +61,10 @@ def compare(
     how = _given(context, results, testing.significance(baseline))
     comparisons = compare_run(results, how, output)[1]
     shown = "json" if json_ else format
-    render(results, comparisons, shown, signatures)
-    if shown == "table":
-        pairs([comparisons[spec] for spec in specs])
+    with terminal.paged() if shown == "table" else nullcontext():
+        render(results, comparisons, shown, signatures, width)
+        if shown == "table":
+            pairs([comparisons[spec] for spec in specs], width)
 
 
 def _given(context: typer.Context, results: Results, given: Significance) -> Significance | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,22 +15,33 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from wholetext.cli import options, terminal
+from wholetext.cli.shell.spelling import with_model
 from wholetext.cli.terminal import number, printable, progress_bar, warn
 from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
+    from wholetext.io import Loaded
     from wholetext.scoring.sweep import Sweep
 
 
 def score(
     *,
     files: options.Files,
-    metric: options.Metrics = ["chrf", "bleu"],  # noqa: B006  typer reads the default, nobody changes it
+    metric: options.Metrics = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="COMET's spelling: model of metrics that name none (alone: of comet).")
+    ] = None,
     chosen: options.Chosen,
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     format: options.Format = "table",
     json_: options.Json = False,
+    width: options.Decimals = None,
+    score_only: Annotated[
+        bool,
+        typer.Option("-b", "--score-only",
+                     help="Print scores only: a line per system in the given order, a column per metric."),
+    ] = False,
     baseline: options.Baseline = None,
     testing: options.Testing,
     execution: options.Execution,
@@ -49,21 +62,44 @@ def score(
     from wholetext.scoring.run import make_run
 
     loaded = options.load(files, chosen)
+    metrics = with_model(metric, model) if model else metric or _chosen(loaded, quiet)
     try:
         with progress_bar(quiet) as progress:
             results = make_run(
-                loaded, metric, execution.options(overflow=overflow, flags=not no_flags, progress=progress),
+                loaded, metrics, execution.options(overflow=overflow, flags=not no_flags, progress=progress),
                 testing.significance(baseline), out=out, overwrite=overwrite)
     except WholetextError:
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise
-    render(results, compare_run(results)[1], "json" if json_ else format, signatures)
+    shown = "scores" if score_only else "json" if json_ else format
+    render(results, compare_run(results)[1], shown, signatures, width)
+    if not quiet and (out is not None or shown == "table"):
+        print(_next_step(results.systems, out), file=sys.stderr)
+
+
+def _chosen(loaded: Loaded, quiet: bool) -> list[str]:
+    """The metrics for a corpus where none are named, which are printed."""
+    from wholetext.scoring.defaults import default_metrics
+
+    found = default_metrics(loaded.corpus, loaded.outputs)
+    if not quiet:
+        print(f"metrics: {', '.join(found)} (choose others with -m)", file=sys.stderr)
+    return found
+
+
+def _next_step(systems: Sequence[str], out: Path | None) -> str:
+    """Where the run is, and what to do with it."""
+    if out is None:
+        return "next: the same with --out run, then `wholetext report run`"
+    folder, baseline = (shlex.quote(printable(name)) for name in (str(out), systems[0]))
+    compare = f"wholetext compare {folder} --baseline {baseline}\n      " if len(systems) > 1 else ""
+    return f"run folder: {folder}\nnext: {compare}wholetext report {folder}"
 
 
 def plan(
     *,
     files: options.Files,
-    metric: options.Metrics = ["chrf", "bleu"],  # noqa: B006  typer reads the default, nobody changes it
+    metric: options.Metrics = None,
     chosen: options.Chosen,
     show: Annotated[int, typer.Option("--show", min=0, help="Number of rows to print in full.")] = 2,
     format: options.TableOrJson = "table",
@@ -74,7 +110,8 @@ def plan(
 
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
-    plans = [make(loaded.corpus, loaded.outputs, text, show=show) for text in metric]
+    metrics = metric or _chosen(loaded, quiet=False)
+    plans = [make(loaded.corpus, loaded.outputs, text, show=show) for text in metrics]
     if json_ or format == "json":
         terminal.print_json([one.as_json() for one in plans])
         return
@@ -270,7 +307,7 @@ def demo(
         Literal["de-en", "zh-en"], typer.Option("-l", "--langs", help="Language pair of the bundled corpus.")
     ] = "de-en",
     metric: Annotated[
-        list[str] | None, typer.Option("-m", "--metric", help="Metrics to compute instead of the demo's (repeatable).")
+        list[str] | None, options.metrics_option("Metrics to compute instead of the demo's")
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="Output run folder.")] = Path("demo-run"),
     overwrite: options.Overwrite = False,
@@ -293,7 +330,7 @@ def demo(
         results = make_run(Loaded(corpus, outputs, ()), metric or default_metrics(), Options(progress=progress),
                            out=out, overwrite=overwrite)
     render(results, compare_run(results)[1], "table")
-    print(f"\nrun folder: {out}/   next: wholetext compare {out} --baseline {outputs[0].system}")
+    print(f"\n{_next_step(results.systems, out)}")
     try:
         (page,) = report(out)
         print(f"report: {page} ({page.stat().st_size / 1e6:.1f} MB)")

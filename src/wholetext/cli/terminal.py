@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
 from wholetext.files.parsing import printable as printable
@@ -34,6 +39,13 @@ def number(value: float, places: int = 3) -> str:
 
 def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def entry(head: str, text: str) -> None:
+    """Print a name and what it is, as wide as the terminal (80 columns where there is none); lines after the first are
+    indented like the text."""
+    width = max(60, shutil.get_terminal_size((80, 24)).columns)
+    print(textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False))
 
 
 def booktabs(columns: str, *parts: Sequence[Sequence[str]]) -> str:
@@ -91,6 +103,37 @@ def guarded() -> Iterator[None]:
         sys.stdout = old
 
 
+class _Screen(StringIO):
+    """What is printed to a terminal, collected."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def paged() -> Iterator[None]:
+    """Show what is printed within this block in a pager (``$PAGER``, else less) if a terminal is too low for it."""
+    real = sys.stdout
+    inside = isinstance(getattr(real, "inner", None), _Screen)
+    if inside or not (real.isatty() and sys.stdin.isatty()):
+        yield
+        return
+    screen = _Screen()
+    sys.stdout = _Guarded(screen)
+    try:
+        yield
+    finally:
+        sys.stdout = real
+        text = screen.getvalue()
+        if text.count("\n") < shutil.get_terminal_size().lines:
+            getattr(real, "inner", real).write(text)  # its control characters are shown already
+        else:
+            from click import echo_via_pager
+
+            os.environ.setdefault("LESS", "-FRX")  # colours, and the text stays on the screen, as git does it
+            echo_via_pager(text, color=True)
+
+
 def console(width: int | None = None, **options: Any) -> Console:
     """A console of rich's: its own colours reach the terminal, control characters of what it prints are shown.
 
@@ -108,6 +151,21 @@ def console(width: int | None = None, **options: Any) -> Console:
         options["file"] = getattr(sys.stdout, "inner", sys.stdout)
     found = Shown(**options)
     return found if width is None or found.is_terminal else Shown(width=width, **options)
+
+
+def wrapped(text: str, width: int, after: str, indent: str = "") -> str:
+    """A text on lines of at most ``width`` cells; they end after one of these characters where that is possible."""
+    from rich.cells import cell_len, set_cell_size
+
+    lines = [""]
+    for part in re.split(rf"(?<=[{re.escape(after)}])", text):
+        if lines[-1].strip() and cell_len(lines[-1] + part.rstrip()) > width:
+            lines.append(indent)
+        lines[-1] += part
+        while cell_len(lines[-1]) > width:
+            kept = set_cell_size(lines[-1], width).rstrip()
+            lines[-1:] = [kept, indent + lines[-1][len(kept) :]]
+    return "\n".join(lines)
 
 
 def plain_table(left: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
@@ -136,13 +194,25 @@ def notes(found: Sequence[str], console: Console) -> None:
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Progress | None]:
-    """A progress bar on stderr where that is a terminal; silent otherwise."""
+    """Bars on stderr where that is a terminal, silent otherwise: rows done, rate and time left of each metric, then of
+    the stages that follow."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeRemainingColumn
+    from rich.table import Column
+    from rich.text import Text
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    class Rate(TextColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.{0 if speed >= 10 else 1}f}/s" if speed else "")
+
+    name = Column(no_wrap=True, overflow="ellipsis", max_width=30)
+    done = Column(no_wrap=True, justify="right")
+    columns = (TextColumn("{task.description}", table_column=name), BarColumn(bar_width=16),
+               TextColumn("{task.completed:,}/{task.total:,}", table_column=done), Rate("", table_column=done),
+               TimeRemainingColumn(compact=True, elapsed_when_finished=True))
     tasks: dict[str, Any] = {}
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
 

@@ -43,7 +43,8 @@ from wholetext.scoring.results import Results, read_run
 from wholetext.types import Corpus, Document, Excerpt, FloatArray, IntArray, Metric, Output, Request, Rows, Scores
 from wholetext.views import Context, Sides, Span, View, without_context
 
-Progress = Callable[[str, int, int], None]  # spec, segments done, segments in all
+Progress = Callable[[str, int, int], None]  # spec, rows done, rows in all; then stages: FLAGS, SIGNIFICANCE
+FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring, by system and by metric
 Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
 
 
@@ -131,7 +132,7 @@ def _evaluate(
                 f"{count(len(corpus), 'document')}" for one in outputs if one.realigned]
     codes = [note for code in corpus.langs if (note := language(code).note())]
     notes = (*codes, *lined_up, *Results(corpus, tuple(outputs), scores).notes)
-    found, suspicions = _flagged(corpus, outputs) if options.flags else ({}, [])
+    found, suspicions = _flagged(corpus, outputs, options.progress) if options.flags else ({}, [])
     return Results(
         corpus, tuple(outputs), scores,
         warnings=tuple(dict.fromkeys((*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions))),
@@ -141,17 +142,23 @@ def _evaluate(
     )
 
 
-def _flagged(corpus: Corpus, outputs: Sequence[Output]) -> tuple[dict[str, list[degenerate.Flag]], list[str]]:
+def _flagged(
+    corpus: Corpus, outputs: Sequence[Output], progress: Progress | None
+) -> tuple[dict[str, list[degenerate.Flag]], list[str]]:
     """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
     found: dict[str, list[degenerate.Flag]] = {}
     lines: list[str] = []
-    for output in outputs:
+    for done, output in enumerate(outputs):
+        if progress:
+            progress(FLAGS, done, len(outputs))
         broken = degenerate.flags(corpus, output)
         changed = formats.format_flags(corpus, output, broken)
         found[output.system] = [*broken, *changed]
         lines += [degenerate.summary(output.system, broken),
                   formats.format_summary(output.system, changed, source=corpus.has_source)]
     notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
+    if progress:
+        progress(FLAGS, len(outputs), len(outputs))
     return found, [note for note in notes if note]
 
 
@@ -195,11 +202,11 @@ def run(works: Sequence[BoundMetric], options: Options) -> dict[str, dict[str, S
     salt, mark = salt_of(works[0]), corpus_hash(corpus, works[0].sides.context_refs)
     parts = [_Part(work, output, options.only) for work in works for output in outputs]
     probes = {part.work.scorer.spec: pair for part in parts[:: len(outputs)] if (pair := part.context_probe())}
-    total, done, blind = sum(map(len, corpus.docs)), 0, set()
+    blind: set[str] = set()
+    counters = [_RowCounter(work, options.progress) for work in works] if options.progress else []
     for docs in _blocks(corpus.docs, max(1, options.block // len(parts))):
         asked = [pair for doc in docs for pair in _ask(parts, doc)]
         asked += [(-1, request) for pair in probes.values() for request in pair]
-        done += sum(map(len, docs))
         if not asked:
             continue
         measured = engine.measure(metric, [request for _, request in asked], salt)
@@ -209,9 +216,8 @@ def run(works: Sequence[BoundMetric], options: Options) -> dict[str, dict[str, S
         tried = measured.stats[owners == -1]  # with and without context in turn
         blind |= {spec for spec, one, other in zip(probes, tried[::2], tried[1::2]) if np.array_equal(one, other)}
         probes = {}
-        for work in works:
-            if options.progress:
-                options.progress(work.scorer.spec, done, total)
+        for counter in counters:
+            counter.add(docs)
     own = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # specs are named before
     own += tuple(unverified((parameters_of(metric) | facts_of(metric)).values()))
     scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in works}
@@ -220,6 +226,29 @@ def run(works: Sequence[BoundMetric], options: Options) -> dict[str, dict[str, S
         scores[spec][part.output.system] = part.scores(mark, (*own, BLIND) if spec in blind else own)
     engine.survey = None
     return scores
+
+
+@dataclass
+class _RowCounter:
+    """Tells ``progress`` how many rows of a metric are done, over all systems."""
+
+    work: BoundMetric
+    progress: Progress
+    done: int = 0
+    _rows: dict[int, int] = field(default_factory=dict)  # rows of a document by its number of segments
+
+    def __post_init__(self) -> None:
+        self.total = self._count(self.work.corpus.docs)
+        self.progress(self.work.scorer.spec, 0, self.total)
+
+    def add(self, docs: Sequence[Document]) -> None:
+        self.done += self._count(docs)
+        self.progress(self.work.scorer.spec, self.done, self.total)
+
+    def _count(self, docs: Sequence[Document]) -> int:
+        for size in {len(doc) for doc in docs} - {*self._rows}:
+            self._rows[size] = len(self.work.outputs) * len(self.work.scorer.view.spans(size))
+        return sum(self._rows[len(doc)] for doc in docs)
 
 
 @dataclass

@@ -9,9 +9,9 @@ from pathlib import Path
 from wholetext.errors import InputError, did_you_mean
 from wholetext.io import Loaded
 from wholetext.scoring.comparison import stored
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import SIGNIFICANCE, Options, evaluate
 from wholetext.scoring.results import Results, refuse_unwritable, write_run
-from wholetext.significance.compare import Significance
+from wholetext.significance.compare import Comparison, Significance
 
 
 def make_run(
@@ -31,7 +31,15 @@ def make_run(
     if out is not None:
         refuse_unwritable(out, overwrite=overwrite)
     results = evaluate(loaded.corpus, loaded.outputs, metrics, options)
-    comparison = stored(how, [how.compare(scores) for scores in results.scores.values()])
+    progress = options.progress if options else None
+    compared: list[Comparison] = []
+    for scores in results.scores.values():
+        if progress:
+            progress(SIGNIFICANCE, len(compared), len(results.scores))
+        compared.append(how.compare(scores))
+    if progress:
+        progress(SIGNIFICANCE, len(compared), len(compared))
+    comparison = stored(how, compared)
     results = replace(results, warnings=(*loaded.warnings, *results.warnings), comparison=comparison)
     if out is not None:
         write_run(results, out)

@@ -1,0 +1,1 @@
+"""What people type: spellings of other tools, completion."""

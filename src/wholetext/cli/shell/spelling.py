@@ -1,0 +1,78 @@
+"""Command lines as users of sacrebleu and COMET type them: several values after one option, metrics with commas."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Sequence
+
+from wholetext.errors import InputError, SpecError
+
+FILES = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
+METRICS = {"-m", "--metric", "--metrics"}  # as sacrebleu's: -m chrf bleu
+ONE_METRIC = {"sweep", "explain", "gate"}  # verbs with a single metric
+TOKENS_PER_SEGMENT = 64  # COMET's default of 16 segments is our default of 1024 tokens
+_FILE = re.compile(r"[^@(]*/|.*\.(jsonl?|tsv|csv|txt|xml|sgm|gz)$", re.I)
+
+
+def spread(argv: list[str]) -> list[str]:
+    """``-t a b`` → ``-t a -t b``, and so for ``-m``: options that may be repeated accept several values."""
+    several = FILES if {*argv[:1]} & ONE_METRIC else FILES | METRICS
+    out: list[str] = []
+    current = first = ""
+    for word, following in zip(argv, [*argv[1:], "--"]):
+        if word in several:
+            if following.startswith("-") and following != "-":
+                kind = "metric" if word in METRICS else "file"
+                raise InputError(f"{word} is given without a {kind}",
+                                 next=f"write {word} {kind.upper()} …, or leave it out")
+            current = first = word
+            continue
+        option = word.startswith("-") and word != "-"
+        if option or (current in METRICS and not first and not _is_metric(word)):  # score -m chrf corpus.jsonl
+            current = ""
+        out += [current, word] if current else [word]
+        first = ""
+    return out
+
+
+def _is_metric(word: str) -> bool:
+    """Whether a word after the first value of ``-m`` is one more metric, and not the file or folder to read."""
+    from wholetext.registry import names
+
+    name = re.split(r"[,(@]", re.sub(r"^[a-z]+(\([^)]*\))?:", "", word))[0]
+    return name in names() or not (os.path.exists(word) or _FILE.match(word))  # noqa: PTH110 - names may be too long
+
+
+def split_metrics(given: list[str] | None) -> list[str] | None:
+    """``chrf,bleu`` → ``chrf``, ``bleu``; commas between parentheses belong to a metric's arguments."""
+    return None if given is None else [part for text in given for part in _parts(text)]
+
+
+def _parts(text: str) -> list[str]:
+    if "," not in text or os.path.exists(text.partition("@")[2]):  # noqa: PTH110 - a model's folder may have commas
+        return [text]
+    parts, depth, quote = [""], 0, ""
+    for char in text:
+        quote = "" if char == quote else quote or (char if depth and char in "\"'" else "")
+        depth += 0 if quote else {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    if not all(part.strip() for part in parts):
+        raise SpecError(f"a metric is missing beside a comma\n  in {text}", next="write metrics as chrf,bleu")
+    return [part.strip() for part in parts]
+
+
+def with_model(metrics: Sequence[str] | None, model: str) -> list[str]:
+    """COMET's ``--model``: the model of the metrics that take one and name none; alone, of the metric ``comet``."""
+    from wholetext.registry import parameters, scorer
+
+    if not metrics:
+        return [f"comet@{model}"]
+    open_ = [text for text in metrics if "@" not in text and "model" in parameters(type(scorer(text).metric))]
+    if not open_:
+        raise SpecError(f"--model {model}: none of {', '.join(metrics)} takes a model that it does not name itself",
+                        next=f"leave out --model, or write -m comet@{model}")
+    return [f"{text}@{model}" if text in open_ else text for text in metrics]

