@@ -45,6 +45,7 @@ ELSEWHERE = {
     "flags/prompts": "flags/test_formats",
     "io/assembly": "io/test_format_list io/test_doubtful_files",
     "io/formats/json_record": "io/test_jsonl",
+    "io/formats/published_scores": "ranking/test_rank meta/test_published",
     "io/markup": "io/test_wmt",
     "io/segments": "io/test_tsv io/test_jsonl",
     "languages/identify": "flags/test_input_checks",

@@ -100,8 +100,8 @@ def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path
     for wanted in ("en-is", "eng_Latn-isl_Latn", "en-is_IS"):
         assert rank(folder, langs=wanted, draws=0).langs == "en-is_IS"
     assert rank(folder, langs="en-sr_Cyrl", draws=0).langs == "en-sr_Cyrl_RS"
-    for wanted in ("en-sr", "en-fr", ""):
-        with pytest.raises(InputError, match="language pair"):
+    for wanted in ("en-sr", "en-fr", "", "foo", "en-"):
+        with pytest.raises(InputError, match="language pair"):  # several, none, or not a pair at all
             rank(folder, langs=wanted)
 
 
@@ -138,6 +138,22 @@ def test_a_document_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
     published(folder, {"a": {"A": spread(2)}})
     with pytest.raises(InputError, match="'d0' of en-is_IS is there twice"):
         rank(folder)
+
+
+def test_a_metric_without_any_score_is_left_out_and_said(tmp_path: Path) -> None:
+    none: list[list[float | None]] = [[None, None]] * 30
+    scores = {name: {"A": spread(i, seed=i), "B": none} for i, name in enumerate("ab")}
+    found = rank(published(tmp_path / "s", scores))
+    assert found.metrics == ("A",) and "left out, as there is no score at all: B" in found.notes
+    with pytest.raises(RunError, match="no score of B"):
+        rank(tmp_path / "s", ["B"])
+
+
+def test_two_documents_separate_nothing(tmp_path: Path) -> None:
+    scores = {name: {"A": spread(9 * i, documents=2, seed=i)} for i, name in enumerate("abc")}
+    found = rank(published(tmp_path / "s", scores))
+    assert [one.cluster for one in found.systems] == [1, 1, 1]
+    assert any("no difference can be significant" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("wrong", [{"method": "autorang"}, {"metrics": ["chrF"]}, {"alpha": 2.0},

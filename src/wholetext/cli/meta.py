@@ -24,7 +24,8 @@ def meta(
     stored: Annotated[bool, typer.Option("--stored", help="Also evaluate all stored metrics.")] = False,
     scores: Annotated[
         list[Path] | None,
-        typer.Option("--scores", help="Precomputed scores: a file NAME-REF.LEVEL.score or a folder (repeatable)."),
+        typer.Option("--scores",
+                     help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, or a folder (repeatable)."),
     ] = None,
     primary: Annotated[
         bool | None,

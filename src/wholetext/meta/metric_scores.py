@@ -18,6 +18,7 @@ from wholetext.io.text import is_folder
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.conventions import conventions
 from wholetext.meta.participants import Level, Participants
+from wholetext.meta.published import gap_error, is_published, published_scores
 from wholetext.types import FloatArray, Judgments, Scores
 
 
@@ -77,6 +78,7 @@ class StoredFile:
     label: str
     level: ScoreLevel
     path: Path
+    found: Judgments | None = None  # what is in it, where a file has several metrics
 
 
 def gather(where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None) -> Gathered:
@@ -142,8 +144,9 @@ def _names(made: Gathered, asked: MetricSelection, shown: dict[str, str], files:
         same = [name for name, label in shown.items() if label == one]
         same = same or [name for name, label in shown.items() if split_label(label)[0] == one]
         names += [one] if one in shown or not same else same
-    outside = {one.label for one in files if where.folder not in one.path.parents}
-    names += [name for name, label in shown.items() if label in outside]
+    outside = {one.label: one.found is not None for one in files if where.folder not in one.path.parents}
+    chosen = any(shown.get(name) in outside and outside[shown[name]] for name in names)  # of published metrics
+    names += [name for name, label in shown.items() if label in outside and not (chosen and outside[label])]
     if asked.stored or not names:
         known = conventions(where.test_set).primary.split()
         primary = [name for name, label in shown.items() if split_label(label)[0] in known]
@@ -167,12 +170,14 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
     levels: dict[str, FloatArray] = {}
     for one in files:
         try:
-            found = read_scores(one.path, one.label, one.level, items=items[one.level], gaps=True)
+            found = one.found or read_scores(one.path, one.label, one.level, items=items[one.level], gaps=True)
             values = _lined_up(found, made, str(one.path), missing)
             gaps = np.isnan(values)
             if one.level in ("seg", "doc") and where.seg is not None:
                 gaps &= ~np.isnan(where.gold(one.level))  # `meta --out` writes gaps where nobody judged
             if missing != "drop" and gaps.any():
+                if one.found is not None:
+                    raise gap_error(name, gaps, where, one.path)
                 read_scores(one.path, one.label, one.level, gaps=False)  # names the line
             levels[one.level] = values
         except WholetextError as fault:
@@ -232,8 +237,10 @@ def _common(made: Gathered) -> Gathered:
 
 
 def _outside(path: Path, where: Participants) -> list[StoredFile]:
-    """A score file, or those in a folder, its ``LP/`` or its ``metric-scores/LP/``."""
+    """A score file, or those in a folder, its ``LP/`` or ``metric-scores/LP/``; or scores as WMT25 published them."""
     path = Path(str(path).replace("{langs}", where.langs))
+    if is_published(path):
+        return [StoredFile(label, "seg", path, found) for label, found in published_scores(path, where)]
     if os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         return [_outside_file(path, where)]
     if not is_folder(path):

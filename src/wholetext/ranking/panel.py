@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from wholetext import languages
-from wholetext.errors import InputError, RunError, did_you_mean
-from wholetext.files.parsing import read_json
-from wholetext.io.text import opened
+from wholetext.errors import RunError, did_you_mean
+from wholetext.io.formats.published_scores import read_published
 from wholetext.scoring.results import Results
 from wholetext.significance.resample import Score
 from wholetext.types import FloatArray
@@ -64,6 +61,15 @@ class Panel:
             raise RunError("no metric is left to rank by", next="exclude fewer metrics")
         return replace(self, columns=tuple(self.columns[known.index(name)] for name in dict.fromkeys(wanted)))
 
+    def scored(self) -> Panel:
+        """The metrics that have a score of some system; a note names the others."""
+        empty = [each.metric for each in self.columns if np.isnan(each.observed()).all()]
+        if len(empty) == len(self.columns):
+            raise RunError(f"there is no score of {', '.join(empty)}", next="rank by other metrics")
+        note = (f"left out, as there is no score at all: {', '.join(empty)}",) if empty else ()
+        kept = tuple(each for each in self.columns if each.metric not in empty)
+        return replace(self, columns=kept, notes=(*self.notes, *note))
+
 
 def of_run(results: Results) -> Panel:
     """The panel of a run folder: its metrics, systems and documents; domains are those of the documents."""
@@ -88,84 +94,22 @@ def _main_output(reduce: Callable[[FloatArray], FloatArray], totals: FloatArray)
 
 
 def published(paths: Sequence[Path], langs: str = "") -> Panel:
-    """Scores as WMT25 published them, one ``SYSTEM.jsonl`` per system (or folders of them).
-
-    A line is a document: ``language_pair``, ``domain``, ``document_id`` and ``metric_scores``, lists of numbers by
-    metric, one per paragraph; null and NaN are missing scores and are left out of the mean over paragraphs.
-    """
-    files = [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
-    if not files:
-        raise InputError("there are no score files (*.jsonl) in the folder", where=", ".join(map(str, paths)))
-    records = {file.stem: list(_records(file)) for file in files}
-    pair = _chosen_pair({record["language_pair"] for found in records.values() for record in found}, langs)
-    kept = {}
-    for system, lines in records.items():
-        if of_pair := [record for record in lines if record["language_pair"] == pair]:
-            kept[system] = of_pair
-    documents = {(record["domain"], record["document_id"]): None for found in kept.values() for record in found}
-    place = {document: i for i, document in enumerate(documents)}
-    names = dict.fromkeys(name for found in kept.values() for record in found for name in record["metric_scores"])
-    totals = {name: np.zeros((len(kept), len(place), 2)) for name in sorted(names)}
-    for s, (system, found) in enumerate(kept.items()):
-        seen: set[int] = set()
-        for record in found:
-            d = place[record["domain"], record["document_id"]]
-            if d in seen:
-                raise InputError(f"document {record['document_id']!r} of {pair} is there twice",
-                                 where=f"{system}.jsonl")
-            seen.add(d)
-            for name, values in record["metric_scores"].items():
-                known = [value for value in values if value is not None and not math.isnan(value)]
-                totals[name][s, d] = sum(known), len(known)
+    """Scores as WMT25 published them; missing ones are left out of the mean over paragraphs."""
+    found = read_published(paths, langs)
+    totals = {name: np.zeros((len(found.systems), len(found.documents), 2)) for name in found.metrics}
+    place = {document: d for d, document in enumerate(found.documents)}
+    for s, documents in enumerate(found.systems.values()):
+        for document, scores in documents.items():
+            for name, values in scores.items():
+                known = [value for value in values if not math.isnan(value)]
+                totals[name][s, place[document]] = sum(known), len(known)
     columns = tuple(
         Column(name, table, lambda sums: sums[..., 0] / sums[..., 1],
                decimals=2 if np.abs(table[..., 0]).sum() >= 10 * table[..., 1].sum() else 4)
         for name, table in totals.items()
     )
-    return Panel(tuple(kept), columns, tuple(domain for domain, _ in place), pair, _gaps(columns, tuple(kept)))
-
-
-def _records(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a score file, checked: a field that is not text or a score that is not a number is an error."""
-    fields = ("language_pair", "domain", "document_id")
-    with opened(file) as text:
-        for number, line in enumerate(text.lines(), 1):
-            if not line.strip():
-                continue
-            where = f"{file}:{number}"
-            record = read_json(line, where=where, constants=True)
-            if not isinstance(record, dict) or not all(isinstance(record.get(name), str) for name in fields):
-                raise InputError(f"a line of scores needs the text fields {', '.join(fields)}", where=where)
-            by_metric = record.get("metric_scores")
-            if not isinstance(by_metric, dict):
-                raise InputError("metric_scores must be an object: metric → list of scores", where=where)
-            for name, values in by_metric.items():
-                if not isinstance(values, list) or not all(map(_is_score, values)):
-                    raise InputError(f"the scores of {name!r} must be a list of numbers or null", where=where)
-            yield record
-
-
-def _is_score(value: object) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isinf(value))
-
-
-def _chosen_pair(found: set[str], wanted: str) -> str:
-    """The language pair of the files that ``wanted`` names, however its codes are written."""
-    if wanted in found:
-        return wanted
-    pairs = sorted(found)
-    if not wanted:
-        if len(pairs) == 1:
-            return pairs[0]
-        raise InputError(f"the files have scores of {len(pairs)} language pairs",
-                         next=f"choose with -l: {' '.join(pairs)}")
-    source, target = languages.pair_of(wanted)
-    alike = [pair for pair in pairs if all(languages.same_language(*codes)
-                                           for codes in zip(languages.pair_of(pair), (source, target)))]
-    if len(alike) != 1:
-        what = "several language pairs match" if alike else "no language pair matches"
-        raise InputError(f"{what} {wanted!r}", next=f"choose with -l: {' '.join(alike or pairs)}")
-    return alike[0]
+    systems = tuple(found.systems)
+    return Panel(systems, columns, tuple(domain for domain, _ in place), found.langs, _gaps(columns, systems))
 
 
 def _gaps(columns: Sequence[Column], systems: Sequence[str]) -> tuple[str, ...]:
@@ -179,4 +123,3 @@ def _gaps(columns: Sequence[Column], systems: Sequence[str]) -> tuple[str, ...]:
             notes.append(f"{column.metric}: scores of {int(counts.max())} paragraphs, but of {listed}; "
                          "means are over what is there")
     return tuple(notes)
-

@@ -100,7 +100,7 @@ def rank(
                        next=did_you_mean(method, list(METHODS)) or f"a method is one of {', '.join(METHODS)}")
     if not 0 < alpha < 1:
         raise RunError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
-    panel = _lower(_panel(source, langs), lower_is_better).choose(metrics, without)
+    panel = _lower(_panel(source, langs), lower_is_better).choose(metrics, without).scored()
     found = _ranking(panel, method, draws, seed, alpha)
     if out is not None:
         with changing(Path(out), RANKING) as staged:
@@ -172,7 +172,9 @@ def _ranked(panel: Panel, order: Sequence[int], values: FloatArray, samples: Flo
     if samples.shape[1]:
         pairs = list(combinations(order, 2))
         corrected = np.full((len(order), len(order)), np.nan)
-        corrected[np.triu_indices(len(order), 1)] = holm(bootstrap_p(samples, values, pairs, centred=True))
+        least = 2.0 ** (1 - len(panel.domains))  # of a paired test by document, which resamples of few may go below
+        p = np.maximum(bootstrap_p(samples, values, pairs, centred=True), least)
+        corrected[np.triu_indices(len(order), 1)] = holm(p)
         clusters = cluster_ranks(corrected, alpha)
         places = np.nanpercentile(positions(samples.T, higher), (2.5, 97.5), axis=0, method="nearest")
     scores = [each.observed() for each in panel.columns]
