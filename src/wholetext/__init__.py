@@ -46,11 +46,13 @@ _PUBLIC = {
     "scoring.defaults": ("default_metrics",),
     "scoring.evaluate": ("Options", "evaluate", "list_metrics", "open_run", "score", "score_texts"),
     "scoring.explain": ("Explained", "explain"),
+    "scoring.gate": ("GateCheck", "GateResult", "gate"),
     "scoring.plan": ("Plan", "plan"),
     "scoring.results": ("Results", "write_run"),
     "scoring.run": ("make_run",),
     "scoring.sweep": ("Axes", "Sweep", "sweep", "write_sweep"),
     "significance.compare": ("Comparison", "Significance", "compare"),
+    "tracking.loggers": ("log_run",),
     "training.recipe": ("Recipe", "make_recipe"),
     "training.run": ("Session", "Trained", "train"),
     "types": (

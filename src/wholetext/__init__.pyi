@@ -74,6 +74,9 @@ from wholetext.scoring.evaluate import score as score
 from wholetext.scoring.evaluate import score_texts as score_texts
 from wholetext.scoring.explain import Explained as Explained
 from wholetext.scoring.explain import explain as explain
+from wholetext.scoring.gate import GateCheck as GateCheck
+from wholetext.scoring.gate import GateResult as GateResult
+from wholetext.scoring.gate import gate as gate
 from wholetext.scoring.plan import Plan as Plan
 from wholetext.scoring.plan import plan as plan
 from wholetext.scoring.results import Results as Results
@@ -86,6 +89,7 @@ from wholetext.scoring.sweep import write_sweep as write_sweep
 from wholetext.significance.compare import Comparison as Comparison
 from wholetext.significance.compare import Significance as Significance
 from wholetext.significance.compare import compare as compare
+from wholetext.tracking.loggers import log_run as log_run
 from wholetext.training.recipe import Recipe as Recipe
 from wholetext.training.recipe import make_recipe as make_recipe
 from wholetext.training.run import Session as Session

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 INTERFACE = 2  # of this version; a plug-in that declares none is taken for one of interface 1
 OLDEST = 1  # the oldest interface that still works
 METRICS, VIEWS = "wholetext.metrics", "wholetext.views"
-FORMATS, VERBS = "wholetext.formats", "wholetext.verbs"
+FORMATS, VERBS, LOGGERS = "wholetext.formats", "wholetext.verbs", "wholetext.loggers"
 
 
 def load(group: str, builtin: Collection[str] = ()) -> dict[str, Callable[[], object]]:

@@ -23,6 +23,7 @@ from wholetext.version import __version__
 VERBS = {
     "score": "score:score",
     "compare": "runs:compare",
+    "gate": "runs:gate",
     "rank": "rank:rank",
     "report": "runs:report",
     "sample": "annotation:sample",

@@ -1,4 +1,4 @@
-"""`wholetext compare`, `explain` and `report`: what can be read from a run folder, without scoring again."""
+"""`wholetext compare`, `gate`, `explain` and `report`: what can be read from a run folder, without scoring again."""
 
 from __future__ import annotations
 
@@ -65,6 +65,43 @@ def compare(
         render(results, comparisons, shown, signatures, width)
         if shown == "table":
             pairs([comparisons[spec] for spec in specs], width)
+
+
+def gate(
+    *,
+    context: typer.Context,
+    run: Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")],
+    baseline: Annotated[str, typer.Option("--baseline", help="System that the others must not fall below.")],
+    metric: Annotated[list[str] | None, options.metrics_option("Metrics of the run to check (default: all)")] = None,
+    system: Annotated[
+        list[str] | None, typer.Option("--system", help="Systems to check (repeatable; default: all others).")
+    ] = None,
+    max_drop: Annotated[
+        float, typer.Option("--max-drop", min=0, help="Largest significant fall that passes, in units of the score.")
+    ] = 0.0,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
+    format: options.TableOrJson = "table",
+    json_: options.Json = False,
+    testing: options.Testing,
+) -> None:
+    """Exit with code 1 if a system falls significantly below the baseline; print why, one line per check."""
+    from wholetext.files.storage import write_file
+    from wholetext.scoring.evaluate import open_run
+    from wholetext.scoring.gate import gate as check
+
+    results = open_run(run)
+    found = check(results, baseline, metrics=metric or (), systems=system or (), max_drop=max_drop,
+                  significance=_given(context, results, testing.significance(baseline)))
+    if junit is not None:
+        write_file(junit, found.junit())
+    if json_ or format == "json":
+        terminal.print_json(found.as_json())
+    else:
+        warn(found.notes)
+        for one in found.checks:
+            print(one.reason)
+    if not found.passed:
+        raise typer.Exit(1)
 
 
 def _given(context: typer.Context, results: Results, given: Significance) -> Significance | None:

@@ -53,6 +53,10 @@ def score(
         bool, typer.Option("--no-flags", help="Disable checks for suspicious input and degenerate output.")
     ] = False,
     signatures: options.Signatures = False,
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", help="Also send the scores to an experiment tracker: mlflow (repeatable)."),
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Score systems on whole documents, with confidence intervals and significance tests."""
@@ -60,7 +64,10 @@ def score(
     from wholetext.errors import WholetextError
     from wholetext.scoring.comparison import compare_run
     from wholetext.scoring.run import make_run
+    from wholetext.tracking.loggers import find_logger, log_run
 
+    for name in log or ():
+        find_logger(name)  # fail before scoring
     loaded = options.load(files, chosen)
     metrics = with_model(metric, model) if model else metric or _chosen(loaded, quiet)
     try:
@@ -73,6 +80,8 @@ def score(
         raise
     shown = "scores" if score_only else "json" if json_ else format
     render(results, compare_run(results)[1], shown, signatures, width)
+    for name in log or ():
+        print(log_run(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):
         print(_next_step(results.systems, out), file=sys.stderr)
 

@@ -10,7 +10,7 @@ from wholetext.errors import InputError, SpecError
 
 FILES = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
 METRICS = {"-m", "--metric", "--metrics"}  # as sacrebleu's: -m chrf bleu
-ONE_METRIC = {"sweep", "explain", "gate"}  # verbs with a single metric
+ONE_METRIC = {"sweep", "explain"}  # verbs with a single metric
 TOKENS_PER_SEGMENT = 64  # COMET's default of 16 segments is our default of 1024 tokens
 _FILE = re.compile(r"[^@(]*/|.*\.(jsonl?|tsv|csv|txt|xml|sgm|gz)$", re.I)
 

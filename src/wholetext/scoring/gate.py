@@ -1,0 +1,144 @@
+"""A gate for pipelines: a run passes unless a system falls significantly below the baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from wholetext.errors import InputError, MetricError, count, did_you_mean
+from wholetext.files.parsing import printable
+from wholetext.scoring.comparison import plain, restored
+from wholetext.scoring.evaluate import open_run
+from wholetext.scoring.results import Results
+from wholetext.significance.clusters import holm
+from wholetext.significance.compare import Comparison, Significance, SystemResult
+
+WIDE = 0.1  # share of a metric's range; a larger max_drop is probably meant on another scale
+
+
+@dataclass(frozen=True)
+class GateCheck:
+    """One system under one metric against the baseline."""
+
+    metric: str
+    system: str
+    score: float
+    baseline_score: float
+    drop: float  # how much worse than the baseline, whichever direction is better; negative: it is better
+    p: float  # of the paired test, Holm-corrected over all checks of the gate
+    detectable: float  # the smallest true difference that these documents would probably show
+    passed: bool
+    reason: str  # one line
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The outcome of ``gate``: it passed if every check did."""
+
+    baseline: str
+    max_drop: float
+    alpha: float
+    checks: tuple[GateCheck, ...]
+    notes: tuple[str, ...]  # of the run and its tests
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; undefined numbers are null."""
+        found: dict[str, Any] = plain({"passed": self.passed, **asdict(self)})
+        return found
+
+    def junit(self) -> str:
+        """JUnit XML, as CI servers read it: a test case for each check, the notes as its output."""
+        failed = sum(not check.passed for check in self.checks)
+        attributes = {"name": "wholetext gate", "tests": str(len(self.checks)), "failures": str(failed), "errors": "0"}
+        suites = ElementTree.Element("testsuites")
+        suite = ElementTree.SubElement(suites, "testsuite", attributes)
+        for check in self.checks:
+            case = ElementTree.SubElement(suite, "testcase", classname=printable(check.metric),
+                                          name=printable(f"{check.system} against {self.baseline}"))
+            if not check.passed:
+                failure = ElementTree.SubElement(case, "failure", message=printable(check.reason), type="drop")
+                failure.text = printable(check.reason)
+        ElementTree.SubElement(suite, "system-out").text = printable("\n".join(self.notes), keep="\n")
+        ElementTree.indent(suites)
+        return f"<?xml version='1.0' encoding='utf-8'?>\n{ElementTree.tostring(suites, encoding='unicode')}\n"
+
+
+def gate(
+    run: Results | Path | str, baseline: str, *, metrics: Sequence[str] = (), systems: Sequence[str] = (),
+    max_drop: float = 0.0, significance: Significance | None = None,
+) -> GateResult:
+    """Check that no system falls significantly below ``baseline``.
+
+    A check fails if the system is worse than the baseline by more than ``max_drop`` (on the metric's own scale) and the
+    paired test finds the difference at its ``alpha``, Holm-corrected over all checks. By default every metric and every
+    other system of the run is checked, tested as the run was.
+    """
+    results = run if isinstance(run, Results) else open_run(run)
+    if not (isinstance(max_drop, (int, float)) and 0 <= max_drop < math.inf):
+        raise InputError(f"max_drop is a number from 0 up, not {max_drop!r}", next="a fall is a positive number")
+    others = list(systems) or [name for name in results.systems if name != baseline]
+    for name in (baseline, *others):
+        if name not in results.systems:
+            known = list(results.systems)
+            raise InputError(f"the run has no system {name!r}", where=results.corpus.id,
+                             next=did_you_mean(name, known) or f"it has {', '.join(known)}")
+    if baseline in others or not others:
+        raise InputError("there is no system to compare with the baseline", where=results.corpus.id,
+                         next="score the new system and the baseline in one run")
+    kept = restored(results)
+    how = replace(significance or (kept[0] if kept else Significance()), baseline=baseline)
+    compared = []
+    for spec in metrics or results.scores:
+        scores = results[spec]
+        compared.append(how.compare({name: scores[name] for name in (baseline, *others)}))
+    corrected = iter(holm(np.array([one[name].p for one in compared for name in others])))
+    checks = tuple(_check(one, one[name], float(next(corrected)), max_drop, how.alpha)
+                   for one in compared for name in others)
+    notes = [*_wide(results, compared, max_drop), *results.notes, *(note for one in compared for note in one.warnings)]
+    return GateResult(baseline, float(max_drop), how.alpha, checks, tuple(dict.fromkeys(notes)))
+
+
+def _check(compared: Comparison, one: SystemResult, p: float, max_drop: float, alpha: float) -> GateCheck:
+    base = compared[compared.baseline]
+    for each in (base, one):
+        if math.isnan(each.score):
+            raise MetricError(f"{compared.metric} has no defined score for {each.system}, so nothing can be decided",
+                              next="choose another metric, or look at the notes of the run")
+    drop = -one.delta if compared.higher_is_better else one.delta
+    significant = p <= alpha  # False for NaN: a test without an outcome shows no fall
+    places = compared.decimals
+    numbers = f"{one.score:.{places}f} against {base.score:.{places}f}"
+    detectable = one.power.detectable if one.power else math.nan
+    if drop <= 0:
+        why = f"not worse than {compared.baseline}"
+    else:
+        found = "significant" if significant else "not significant"
+        why = f"{drop:.{places}f} worse than {compared.baseline}, {found} (p {p:.4f})"
+        if significant:
+            why += f", {'more' if drop > max_drop else 'not more'} than the {max_drop:g} allowed"
+        elif one.power and not math.isnan(detectable):
+            why += f"; on {count(one.power.documents, 'document')} a fall of {detectable:.{places}f} would show"
+    passed = not (significant and drop > max_drop)
+    return GateCheck(compared.metric, one.system, one.score, base.score, drop, p, detectable, passed,
+                     f"{'passed' if passed else 'failed'}: {compared.metric} of {one.system} is {why} ({numbers})")
+
+
+def _wide(results: Results, compared: Sequence[Comparison], max_drop: float) -> list[str]:
+    """Notes where ``max_drop`` would let almost everything pass."""
+    found = []
+    for one in compared:
+        low, high = next(iter(results.scores[one.metric].values())).range
+        if max_drop > WIDE * (high - low):
+            found.append(f"{one.metric}: a drop of {max_drop:g} is {max_drop / (high - low):.0%} of its range "
+                         f"({low:g} … {high:g}); give --max-drop on the metric's own scale")
+    return found

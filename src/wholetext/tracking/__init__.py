@@ -1,0 +1,1 @@
+"""Scores sent to experiment trackers."""
