@@ -104,7 +104,8 @@ class Corpus:
 
     @property
     def has_source(self) -> bool:
-        return bool(self.docs) and all(doc.src is not None for doc in self.docs)
+        """Whether every document has a source; empty segments alone, which stand in for one, are none."""
+        return all(doc.src is not None for doc in self.docs) and any(any(doc.src or ()) for doc in self.docs)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,3 +144,48 @@ def test_the_wmt26_files_have_the_hits_that_were_read(data: Path) -> None:
         langs = tuple(next(iter(texts)).split("_###_")[2:4])
         corpus = Corpus(system, (langs[0], langs[1]), tuple(Document(doc, None) for doc in texts))
         assert {flag.kind for flag in format_flags(corpus, Output(system, texts))} == kinds_found
+
+
+NEWS, SOFTWARE = (f"WMT26_###_{domain}_###_eng_Latn_###_isl_Latn_###_x" for domain in ("news", "software"))
+JSON = '```json\n{"a.b": "Open {{x}}", "c": "Close"}\n```'
+GOOD = {NEWS: "<p>Einn &amp; tveir.</p>\n<p>Þrír <br> fjórir.</p>",
+        SOFTWARE: '```json\n{"a.b": "Opna {{x}}", "c": "Loka"}\n```'}
+
+
+@pytest.mark.parametrize(("doc", "text", "kind"), [
+    (NEWS, "<p>Einn.</p>\n<p>Tveir <br> þrír.", "tag"),
+    (NEWS, "```\n<p>Einn.</p>\n<p>Tveir <br> þrír.</p>\n```", "fence"),
+    (SOFTWARE, '```json\n{"á.b": "Opna {{x}}", "ć": "Loka"}\n```', "json"),
+    (SOFTWARE, 'Here is the translation:\n```json\n{"a.b": "Opna {{x}}", "c": "Loka"}\n```', "prompt"),
+    (SOFTWARE, '```json\n{"a.b": "Opna {{x}}", "c": "Loka",}\n```', ""),
+])
+def test_what_the_reader_repaired_is_flagged(tmp_path: Path, doc: str, text: str, kind: str) -> None:
+    """Segments have no <p> and no keys any more: flags of these rest on the reader's repairs."""
+    sources = {NEWS: "<p>One &amp; two.</p>\n<p>Three <br> four.</p>", SOFTWARE: JSON}
+    for name, texts in (("set", sources), ("x", {**GOOD, doc: text}), ("good", GOOD)):
+        key = "src_text" if name == "set" else "hypothesis"
+        lines = [json.dumps({"doc_id": one, key: body}) + "\n" for one, body in texts.items()]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines), "utf-8")
+    loaded = wt.read([tmp_path / f"{name}.jsonl" for name in ("set", "x", "good")])
+    broken, good = (format_flags(loaded.corpus, output) for output in loaded.outputs)
+    assert [(flag.kind, flag.doc) for flag in broken] == ([(kind, doc), (kind, None)] if kind else [])
+    assert good == ()
+
+
+def test_outputs_alone_have_added_nothing(tmp_path: Path) -> None:
+    """A source that only stands in for one is none: tags and placeholders are not additions to it."""
+    (tmp_path / "x.jsonl").write_text("".join(
+        json.dumps({"doc_id": doc, "hypothesis": text}) + "\n" for doc, text in GOOD.items()), "utf-8")
+    loaded = wt.read(tmp_path / "x.jsonl")
+    assert not loaded.corpus.has_source and format_flags(loaded.corpus, loaded.outputs[0]) == ()
+
+
+@pytest.mark.data
+def test_flags_of_files_as_they_are_read_are_those_of_the_texts_as_submitted(data: Path) -> None:
+    expected = {"AMI en-is": {"tag": 18, "json": 1}, "Apertium-sme-eng en-sme": {"json": 7, "placeholder": 3},
+                "CUNI-AR en-arz": {}, "Krosny en-be": {"tag": 18, "prompt": 1}, "TartuNLP en-sme": {"untranslated": 11}}
+    for name, counts in expected.items():
+        system, langs = name.split()
+        loaded = wt.read(data / "wmt26.outputs" / f"{system}.jsonl", langs=langs)
+        found = [flag for flag in format_flags(loaded.corpus, loaded.outputs[0]) if flag.doc]
+        assert Counter(flag.kind for flag in found) == counts, name

@@ -179,12 +179,12 @@ def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
 @pytest.mark.parametrize(("text", "segments", "says"), [
     ('{"a": "A", "b": "B"}', ("A", "B"), ""),
     ('```json\n{"b": "B", "a": "A"}\n```', ("A", "B"), ""),
-    ('Here:\n```json\n{"a": "A", "b": "B"}\n```', ("A", "B"), "5 characters outside"),
+    ('Here:\n```json\n{"a": "A", "b": "B"}\n```', ("A", "B"), "beside the JSON block: “Here:”"),
     ('{"a": "A", "b": "B",}', ("A", "B"), "last comma removed"),
     ('{\n”a”: ”A”,\n”b”: ”B”\n}', ("A", "B"), "line by line"),
     ('{\n"a": "A "x" y",\n"b": "B"\n}', ('A "x" y', "B"), "line by line"),
     ('{"a": "A"}', ("A", ""), "1 JSON key missing"),
-    ('{"x": "A", "y": "B"}', ("A", "B"), ""),
+    ('{"x": "A", "y": "B"}', ("A", "B"), "2 JSON keys changed"),
     ('{"a": "A &amp; a", "b": "B"}', ("A & a", "B"), "unescaped"),
     ("A\nB", ("A", "B"), "line by line"),
 ])

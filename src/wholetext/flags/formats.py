@@ -18,6 +18,7 @@ from wholetext.flags import markup
 from wholetext.flags.degenerate import Flag, FormatKind, side_by_side
 from wholetext.flags.numbers import missing_numbers
 from wholetext.flags.prompts import leaked
+from wholetext.io.formats.wmt import REPAIRED
 from wholetext.languages import code_of
 from wholetext.languages.identify import listed, other_language, plainly_in
 from wholetext.types import Corpus, Output
@@ -31,6 +32,8 @@ WORDS: dict[FormatKind, str] = {
 KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
     "placeholder": markup.placeholders, "tag": markup.tags, "url": markup.urls, "email": markup.emails,
 }  # fmt: skip
+# sign in what a reader repaired → kind
+REPAIRS: dict[str, FormatKind] = {"JSON": "json", "```": "fence", "<p>": "tag", "</p>": "tag"}
 BLIND = (  # what is checked without a source
     "prompt leakage, unpaired tags and fences, invalid JSON, broken placeholders, URLs and e-mail addresses, "
     "paragraphs that are empty or in the source language"
@@ -66,6 +69,7 @@ def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> 
         for doc, units in segments for segment, kind, note in _document(corpus.langs, doc, units, judged)
     ]  # fmt: skip
     found += [Flag("missing", doc, None, note) for doc, note in _fewer_paragraphs(corpus, output)]
+    found += _repaired(corpus, output, {(flag.kind, flag.doc) for flag in found})
     order = {doc.id: at for at, doc in enumerate(corpus.docs)}
     found.sort(key=lambda flag: (order[flag.doc or ""], -1 if flag.segment is None else flag.segment))
     return (*found, *_shares(found, sum(len(units) for _, units in segments), len(segments)))
@@ -222,6 +226,20 @@ def _fewer_paragraphs(corpus: Corpus, output: Output) -> Iterator[tuple[str, str
         asked, there = (sum(bool(one.strip()) for one in _BREAK.split(side)) for side in (src, hyp))
         if there < asked and usual and hyp.strip() and 1 - ratio / usual >= max(SHORT, SHARE * (asked - there) / asked):
             yield doc.id, f"{there} paragraphs, the source has {asked}, and {ratio / usual:.0%} of the usual length"
+
+
+def _repaired(corpus: Corpus, output: Output, there: set[tuple[str, str | None]]) -> Iterator[Flag]:
+    """What the reader of WMT's files had to repair before there were segments: their markup is gone by now."""
+    for doc in corpus.docs:
+        for repair in doc.meta.get(f"{REPAIRED}{output.system}", "").split("\n"):
+            kind = next((kind for sign, kind in REPAIRS.items() if sign in repair), None)
+            if kind == "json" and leaked(repair.partition("“")[2], None):
+                kind = "prompt"
+            if "last comma" in repair:  # many parsers allow it, and sources have it too
+                kind = None
+            if kind and (kind, doc.id) not in there:
+                there.add((kind, doc.id))
+                yield Flag(kind, doc.id, None, repair)
 
 
 def _shares(found: list[Flag], segments: int, documents: int) -> list[Flag]:

@@ -192,7 +192,7 @@ def _block(text: str) -> tuple[str, str]:
 def _json(text: str, frame: str) -> Parts:
     """The strings of the block; by key where the source's keys are known and most of them are there."""
     body, around = _block(text)
-    repairs = [f"{count(len(around), 'character')} outside the JSON block left out"] if around else []
+    repairs = [f"left out beside the JSON block: “{' '.join(around.split())[:60]}”"] if around else []
     try:
         value = read_json(body)
     except InputError as fault:
@@ -205,11 +205,15 @@ def _json(text: str, frame: str) -> Parts:
     if isinstance(value, dict) and isinstance(wanted, dict) and all(
             isinstance(one, str) for one in (*value.values(), *wanted.values())):
         lacking, added = [key for key in wanted if key not in value], [key for key in value if key not in wanted]
-        if 2 * len(lacking) <= len(wanted):
-            repairs += [f"{count(len(lacking), 'JSON key')} missing: empty segments"] if lacking else []
-            repairs += [f"{count(len(added), 'JSON key')} not in the source"] if added else []
+        by_key = 2 * len(lacking) <= len(wanted)
+        repairs += [f"{count(len(lacking), 'JSON key')} missing: empty segments"] if lacking and by_key else []
+        repairs += [f"{count(len(added), 'JSON key')} not in the source"] if added and by_key else []
+        repairs += [f"{count(len(lacking), 'JSON key')} changed: strings in their order"] if not by_key else []
+        if by_key:
             value = {key: value.get(key, "") for key in (*wanted, *added)}
             texts = list(value.values())
+    elif wanted is not None and (changed := set(_keys(wanted)) ^ set(_keys(value))):
+        repairs.append(f"{count(len(changed), 'JSON key')} changed: strings in their order")
     return Parts(tuple(texts), "json", json.dumps(_emptied(value), ensure_ascii=False), tuple(repairs))
 
 
@@ -245,6 +249,14 @@ def _leaves(value: Any) -> Iterator[Any]:
             yield from _leaves(one)
     else:
         yield value
+
+
+def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The path of every key of objects, in whatever array they are."""
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if isinstance(value, dict):
+            yield (*path, str(key))
+        yield from _keys(one, (*path, str(key)))
 
 
 def _emptied(value: Any) -> Any:

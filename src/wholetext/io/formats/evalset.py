@@ -91,7 +91,7 @@ def write(folder: FilePath, loaded: Loaded) -> None:
                 raise AlignmentError(f"document {doc.id!r} has other segments in the output of {output.system!r}",
                                      where=str(root), next="align it first, or write JSONL")
     ids = [_two_names(doc.meta.get("domain") or "all", doc.id, root) for doc in docs for _ in range(len(doc))]
-    if corpus.has_source:
+    if all(doc.src is not None for doc in docs):  # also one that only stands in for a source
         write_lines(root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ()))
     write_lines(root / "documents" / f"{name}.docs", ids)
     for ref in corpus.references:

@@ -44,12 +44,13 @@ def write(path: FilePath, loaded: Loaded) -> None:
     """One row per segment; outputs need the segments of the corpus, and texts no tab or line break."""
     corpus, outputs, where = loaded.corpus, loaded.outputs, os.fspath(path)
     metas = list(dict.fromkeys(key for doc in corpus.docs for key in doc.meta))
-    keys: list[Key] = [("doc", ""), *([("src", "")] if corpus.has_source else []),
+    sourced = all(doc.src is not None for doc in corpus.docs)
+    keys: list[Key] = [("doc", ""), *([("src", "")] if sourced else []),
                        *(("ref", name) for name in corpus.references),
                        *(("hyp", output.system) for output in outputs), *(("meta", name) for name in metas)]
     rows = [[f"{kind}:{name}" if kind in ("ref", "hyp", "meta") else kind for kind, name in keys]]
     for doc in corpus.docs:
-        texts = [*([doc.src] if corpus.has_source and doc.src is not None else []),
+        texts = [*([doc.src] if sourced and doc.src is not None else []),
                  *(doc.refs[name] for name in corpus.references), *(output.docs[doc.id] for output in outputs)]
         if len({len(segments) for segments in texts}) != 1:
             raise AlignmentError(f"document {doc.id!r} has other segments in an output than in the corpus",

@@ -3,7 +3,7 @@
 A document is one string; ``markup`` divides it. Ids state pair and domain: ``en-ar_EG_#_news_#_NAME`` (WMT25),
 ``WMT26_###_news_###_eng_Latn_###_isl_Latn_###_NAME``. All other keys are kept in ``Document.meta``: strings under their
 own names, other values as JSON under ``wmt:value:KEY``, what a system's file has besides its text under
-``wmt:output:SYSTEM``.
+``wmt:output:SYSTEM``, what was repaired of its text under ``wmt:repaired:SYSTEM``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from wholetext.types import Corpus, Document
 
 OWN = "wmt:"  # before what this format keeps in meta for itself
 BY, FRAME, VALUE, OUTPUT = f"{OWN}segments", f"{OWN}json", f"{OWN}value:", f"{OWN}output:"
+REPAIRED = f"{OWN}repaired:"  # before a system: what was repaired in its document, for the flags of formats
 _USUAL = {"news": "p", "social": "p", "software": "json", "speech": "lines"}  # WMT26, by domain
 _ID = re.compile(r'(?<!\\)"doc_id"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
 _OURS = frozenset(("system", "src", "source", "hyp", "outputs", "lp", "langs", "corpus"))  # JSONL that is not WMT's
-BESIDE = (OUTPUT, f"{FRAME}:")  # what a system's file says besides the texts
+BESIDE = (OUTPUT, f"{FRAME}:", REPAIRED)  # what a system's file says besides the texts
 
 
 def recognise(file: TextFile) -> bool:
@@ -236,6 +237,8 @@ class _Line:
             side = {"src": "source", "ref": f"reference {name}"}.get(kind, name or self.system)
             if parts.repairs:
                 self.notes.append(f"{side}, document {record.doc!r}: {'; '.join(parts.repairs)}")
+            if parts.repairs and kind == "hyp":
+                record.meta[f"{REPAIRED}{name or self.system}"] = "\n".join(parts.repairs)
             if like is None:
                 record.meta |= {BY: by} if by != "blank" else {}
                 record.meta |= {FRAME: parts.frame} if parts.frame else {}
