@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
 from wholetext.languages import code_of, has_ideographs, is_unspaced
 from wholetext.languages.overlap import blocks, characters, overlap, words
+from wholetext.languages.shifts import edits
 from wholetext.types import FloatArray, Metric, Request, Runtime
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
@@ -29,6 +30,7 @@ class Surface(Metric):
     """What the four share: a sacrebleu metric that prepares texts, and counting that is exactly sacrebleu's."""
 
     range = (0.0, 100.0)
+    together: ClassVar[int] = 200_000  # characters counted at a time
 
     def sacrebleu(self) -> Any:
         """The configured sacrebleu metric."""
@@ -53,7 +55,8 @@ class Surface(Metric):
                 if text not in ready:
                     ready[text] = peer._preprocess_segment(text)
             groups.append([ready[text] for text in texts])
-        parts = [self.count(groups[part], peer) for part in blocks([sum(map(len, group)) for group in groups])]
+        sizes = [sum(map(len, group)) for group in groups]
+        parts = [self.count(groups[part], peer) for part in blocks(sizes, self.together)]
         return np.concatenate(parts)
 
 
@@ -239,6 +242,7 @@ class Ter(Surface):
     higher_is_better = False
     range = (0.0, float("inf"))
     decimals = 2  # per cent, although more edits than words are possible
+    together = 4_000_000
 
     normalized: Auto = "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it
     no_punct: bool = False
@@ -266,8 +270,15 @@ class Ter(Surface):
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Edits to the nearest reference and mean reference length: (n, 2)."""
-        rows = [peer._compute_segment_statistics(hyp, peer._extract_reference_info(refs)) for hyp, *refs in groups]
-        return np.array(rows, dtype=np.float64)
+        split: dict[str, tuple[str, ...]] = {}  # references are normalised twice, as sacrebleu does
+        for text in (ref for _, *refs in groups for ref in refs):
+            if text not in split:
+                split[text] = tuple(peer._preprocess_segment(text).split())
+        hyps = [hyp.split() for hyp, *refs in groups for _ in refs]
+        refs = [split[ref] for _, *refs in groups for ref in refs]
+        least = edits(hyps, refs).reshape(len(groups), -1).min(axis=1)
+        lengths = np.array([len(ref) for ref in refs]).reshape(len(groups), -1).mean(axis=1)
+        return np.column_stack([least, lengths])
 
     def reduce(self, totals: FloatArray) -> FloatArray:
         edits, length = totals[..., 0], totals[..., 1]

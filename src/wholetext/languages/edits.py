@@ -1,0 +1,230 @@
+"""Edit distances and alignments of many pairs of texts at once, with 64 words of a reference in a machine word.
+
+A row of the edit matrix is kept as the signs of its steps, one bit for each word of the reference (Myers 1999, Hyyrö
+2003), so that a row of all pairs costs a few operations on arrays. As in Tercom and sacrebleu, only a beam of cells
+around the diagonal is used. Outside of it no words count as equal: a path that leaves the beam then pays for every step
+and is never shorter than one within, so the cells of the beam have the values they have without the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from wholetext.types import IntArray
+
+Bits = npt.NDArray[np.uint64]  # (k, n): k machine words, the first bit of the first one is the first word of a text
+BoolArray = npt.NDArray[np.bool_]
+BEAM = 25  # half the width of the beam
+_ONE, _FULL = np.uint64(1), np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Hypotheses, longest first, and references; none is empty.
+
+    What belongs to the words of hypotheses is laid out by place: all first words, then all second words and so on.
+    """
+
+    hyp_lengths: IntArray  # (pairs,) descending
+    ref_lengths: IntArray  # (pairs,)
+    match: Bits  # (k, words of hypotheses) where each word stands in the reference
+    counts: IntArray = field(init=False)  # (longest,) pairs that have a word at each place
+    firsts: IntArray = field(init=False)  # (longest,) where the words of each place begin
+
+    def __post_init__(self) -> None:
+        counts, firsts = _layout(self.hyp_lengths)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "firsts", firsts)
+
+    def __len__(self) -> int:
+        return len(self.hyp_lengths)
+
+    def row(self, place: int) -> slice:
+        """The words at a place."""
+        return slice(int(self.firsts[place]), int(self.firsts[place] + self.counts[place]))
+
+    def owners(self) -> tuple[IntArray, IntArray]:
+        """(words,) the pair and the place of each."""
+        place = np.repeat(np.arange(len(self.counts)), self.counts)
+        return np.arange(len(place)) - self.firsts[place], place
+
+
+def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pairs:
+    """Pairs from texts, the longest hypothesis first."""
+    k = (max(map(len, refs)) + 63) // 64
+    numbers: dict[tuple[str, ...], dict[str, int]] = {}  # of each distinct reference: word → number of its mask
+    masks = [0]  # for words that the reference does not have
+    ids: list[list[int]] = []
+    for hyp, ref in zip(hyps, refs):
+        if ref not in numbers:
+            known = numbers[ref] = {}
+            for j, word in enumerate(ref):
+                number = known.setdefault(word, len(masks))
+                if number == len(masks):
+                    masks.append(0)
+                masks[number] |= 1 << j
+        number_of = numbers[ref].get
+        ids.append([number_of(word, 0) for word in hyp])
+    data = b"".join([mask.to_bytes(8 * k, "little") for mask in masks])
+    bits = np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, k).T
+    hyp_lengths, ref_lengths = (np.array([len(text) for text in texts], dtype=np.int64) for texts in (hyps, refs))
+    firsts = _layout(hyp_lengths)[1]
+    pair = np.repeat(np.arange(len(hyps)), hyp_lengths)
+    place = np.arange(len(pair)) - (np.cumsum(hyp_lengths) - hyp_lengths)[pair]
+    flat = np.empty(len(pair), dtype=np.int64)
+    flat[firsts[place] + pair] = [number for text in ids for number in text]
+    return Pairs(hyp_lengths, ref_lengths, np.ascontiguousarray(bits[:, flat]))
+
+
+def _layout(lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """(longest,) how many texts have a word at each place, and where the words of that place begin."""
+    counts = np.searchsorted(-lengths, -np.arange(int(lengths.max(initial=0))))
+    return counts, np.cumsum(counts) - counts
+
+
+def beam(texts: Pairs) -> tuple[Bits, Bits]:
+    """(k, words) cells of each row within the beam, with the cell on the upper left, and with that above."""
+    pair, place = texts.owners()
+    ratio = (texts.ref_lengths / texts.hyp_lengths)[pair]
+    half = np.where(ratio / 2 > BEAM, np.ceil(ratio / 2 + BEAM), BEAM)
+    ends = texts.ref_lengths[pair] + 1.0
+
+    def limits(row: IntArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        middle = np.floor(row * ratio)
+        return np.where(row, np.maximum(middle - half, 0), 0), np.where(row, np.minimum(middle + half, ends), ends)
+
+    (low_above, high_above), (low, high) = limits(place), limits(place + 1)
+    k = len(texts.match)
+    # the cell after j words of the reference has bit j - 1; the first cell of a row has none
+    corner = _below(np.minimum(high - 1, high_above), k) & ~_below(np.maximum(low - 1, low_above), k)
+    return corner, _below(np.minimum(high, high_above) - 1, k) & ~_below(low - 1, k)
+
+
+def _below(stop: IntArray | npt.NDArray[np.float64], k: int) -> Bits:
+    """(k, n) the first ``stop`` bits."""
+    bits = np.clip(stop - 64 * np.arange(k)[:, None], 0, 64).astype(np.uint64)  # (k, n)
+    return np.asarray(np.where(bits == 64, _FULL, (_ONE << np.minimum(bits, np.uint64(63))) - _ONE))
+
+
+def advance(match: Bits, up: Bits, down: Bits) -> tuple[Bits, Bits]:
+    """Turn ``up`` and ``down``, where a row rises and falls, into those of the next row, in place.
+
+    Returns where the next row equals the cell on the upper left, and where it exceeds that above. Hyyrö 2003, figure 3,
+    with the distance from the empty reference growing by one in each row.
+    """
+    same = _sum(match & up, up)  # (k, n)
+    same ^= up
+    same |= match
+    same |= down
+    more = same | up
+    np.invert(more, out=more)
+    more |= down
+    less = _next(same & up)
+    left = _next(more)
+    left[0] |= _ONE
+    np.bitwise_or(same, left, out=up)
+    np.invert(up, out=up)
+    up |= less
+    np.bitwise_and(left, same, out=down)
+    return same, more
+
+
+def _sum(a: Bits, b: Bits) -> Bits:
+    total = a + b
+    if len(a) > 1:
+        carried = np.zeros(a.shape[1], dtype=bool)
+        for i in range(1, len(a)):
+            carried = (total[i - 1] < a[i - 1]) | ((total[i - 1] == a[i - 1]) & carried)
+            total[i] += carried
+    return total
+
+
+def _next(bits: Bits) -> Bits:
+    """Each bit one place further."""
+    moved: Bits = bits << _ONE
+    if len(bits) > 1:
+        moved[1:] |= bits[:-1] >> np.uint64(63)
+    return moved
+
+
+def ones(bits: Bits, stop: IntArray) -> IntArray:
+    """(n,) how many of the first ``stop`` bits are set."""
+    a, b, c, d = (np.uint64(x) for x in (2**64 // 3, 2**64 // 5, 2**64 // 17, 2**64 // 255))  # 0101…, 0011…, 00001111…
+    rest = bits & _below(stop, len(bits))
+    rest = rest - ((rest >> _ONE) & a)
+    rest = (rest & b) + ((rest >> np.uint64(2)) & b)
+    rest = (rest + (rest >> np.uint64(4))) & c
+    return np.asarray(((rest * d) >> np.uint64(56)).sum(axis=0).astype(np.int64))
+
+
+def _last(bits: Bits, stop: IntArray) -> IntArray:
+    """(n,) place of the last of the first ``stop`` bits that is set; -1 where none is."""
+    rest = bits & _below(stop, len(bits))
+    rest &= ~(rest >> _ONE)  # the last one has no neighbour: as a float it is not rounded up to a power of two
+    place = np.frexp(rest.astype(np.float64))[1] - 1  # (k, n)
+    return np.asarray(np.where(rest > 0, place + 64 * np.arange(len(bits))[:, None], -1).max(axis=0))
+
+
+@dataclass(frozen=True)
+class Table:
+    """The edit matrices, a row for each word of the hypotheses, and the distances."""
+
+    up: Bits  # (k, words) where the row before the word rises
+    down: Bits  # (k, words) and falls
+    corner: Bits  # (k, words) cells that the one on the upper left leads to: a match or a substitution
+    above: Bits  # (k, words) cells that the one above leads to: a word of the hypothesis alone
+    distance: IntArray  # (pairs,)
+
+
+def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> Table:
+    """Fill the matrices of all pairs, row by row; ``within`` is their beam, None if it holds all that matters."""
+    match = texts.match if within is None else texts.match & within[0]
+    up = np.full((len(match), len(texts)), _FULL)
+    down = np.zeros_like(up)
+    ups, downs, corners, aboves = (np.empty_like(match) for _ in range(4))
+    for place, n in enumerate(texts.counts):
+        at = texts.row(place)
+        ups[:, at], downs[:, at] = up[:, :n], down[:, :n]
+        same, aboves[:, at] = advance(match[:, at], up[:, :n], down[:, :n])
+        np.invert(same, out=corners[:, at])
+    corners |= match
+    if within is not None:
+        corners &= within[0]
+        aboves &= within[1]
+    distance = texts.hyp_lengths + ones(up, texts.ref_lengths) - ones(down, texts.ref_lengths)
+    return Table(ups, downs, corners, aboves, distance)
+
+
+def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, BoolArray]:
+    """Where the words of references stand in hypotheses, and which words of references and of hypotheses are wrong.
+
+    The first two have a place before each reference. A word that is only in the reference stands where the word before
+    it does. Of equally short paths, from the end, a match or substitution is preferred to a word of the hypothesis
+    alone, and that to one of the reference alone.
+    """
+    starts = np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths - 1  # (pairs,)
+    longest = len(texts.counts) + 1
+    reached = np.zeros(len(texts) + int(texts.ref_lengths.sum()), dtype=np.int64)
+    reached[starts] = np.arange(len(texts)) * longest
+    ref_wrong, hyp_wrong = np.ones(len(reached), dtype=bool), np.ones(rows.up.shape[1], dtype=bool)
+    column = texts.ref_lengths.copy()
+    for place in range(len(texts.counts) - 1, -1, -1):
+        at, n = texts.row(place), int(texts.counts[place])
+        corner = rows.corner[:, at]
+        last = _last(corner | rows.above[:, at], column[:n])  # what lies behind is in the reference alone
+        slot, bit = np.maximum(last, 0) >> 6, (np.maximum(last, 0) & 63).astype(np.uint64)
+        pair = np.arange(n)
+        both = (last >= 0) & ((corner[slot, pair] >> bit) & _ONE > 0)
+        match = both & ((texts.match[:, at][slot, pair] >> bit) & _ONE > 0)
+        hyp_wrong[at] = ~match
+        ref_wrong[(starts[:n] + last + 1)[match]] = False
+        left = last + 1 - both
+        some = left < column[:n]
+        reached[(starts[:n] + left + 1)[some]] = (pair * longest + place + 1)[some]
+        column[:n] = left
+    owner = np.repeat(np.arange(len(texts)), texts.ref_lengths + 1)
+    return np.maximum.accumulate(reached) - owner * longest - 1, ref_wrong, hyp_wrong
