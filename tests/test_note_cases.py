@@ -6,13 +6,14 @@ import json
 import re
 import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from note_cases import CASES, FILES, PUBLISHED, Case, page
+from scripted import ScriptedServer
 
 import wholetext as wt
 from wholetext.backends import low_precision
@@ -24,7 +25,26 @@ from wholetext.reporting.page import _parts
 
 SOURCES = Path(wt.__file__).parent
 TINY = Path(__file__).parent / "oracle" / "neural" / "models"
-MODELS = dict(zip(PUBLISHED, ("tiny-bert", "xcomet", "comet-reg-mix", "tiny-mbart50")))
+MODELS = dict(zip(PUBLISHED, ("tiny-bert", "xcomet", "comet-reg-mix", "tiny-mbart50", "judge")))
+
+
+def careless(body: Mapping[str, Any], number: int) -> str:
+    """What a judge answers that gives cause for notes."""
+    said = body["messages"][-1]["content"]
+    if '"errors"' in said:
+        return '{"errors": [{"severity": "minor", "category": "style", "span": "nowhere"}]}'
+    if '"better"' in said:
+        return '{"better": "A"}'
+    if body["temperature"]:
+        return "70" if number % 2 else "I cannot assist with this request."
+    return "70" if "could not be used" in said else "0.50"
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with ScriptedServer(careless) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        yield
 
 
 @pytest.fixture
@@ -38,6 +58,8 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     if case.where == "backends/low_precision.py":
         limit_instructions(monkeypatch)
+    if "{judge}" in case.options:
+        request.getfixturevalue("judge")
     if case.where == "files/packages.py":
         other = {name: {**facts, "version": "0.0"} for name, facts in packages._known().items()}
         monkeypatch.setattr(packages, "_known", lambda: other)

@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # what is promised: adding a name is a decision, taking one away breaks programs
 PUBLIC = [
     "AlignOptions", "Aligned", "AlignmentError", "Annotations", "Averaging", "Axes", "Backend", "Cache",
-    "CacheError", "Campaign", "CategoryTest", "Comparison", "ContrastOptions", "ContrastResults", "ContrastSet",
-    "Corpus", "Discriminativeness", "Document", "ErrorSpan", "Excerpt", "Explained", "Fit", "FloatArray",
+    "CacheError", "Calls", "Campaign", "CategoryTest", "Comparison", "ContrastOptions", "ContrastResults",
+    "ContrastSet", "Corpus", "Discriminativeness", "Document", "ErrorSpan", "Excerpt", "Explained", "Fit", "FloatArray",
     "GateCheck", "GateResult", "InputError", "Judgments", "LineFiles", "Loaded", "Marked", "Meta", "MetaTasks",
     "Metric", "MetricError", "MetricSelection", "MetricTests", "MissingExtra", "ModelError", "Options", "Output",
     "PageOptions", "ParagraphSets", "PearmutAnnotations", "Plan", "PluginError", "RankedSystem", "Ranking",

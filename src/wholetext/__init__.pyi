@@ -11,6 +11,7 @@ from wholetext.annotation.campaign import make_campaign as make_campaign
 from wholetext.annotation.sampling import Sample as Sample
 from wholetext.annotation.sampling import SampledDocument as SampledDocument
 from wholetext.annotation.sampling import sample as sample
+from wholetext.backends.chat.calls import Calls as Calls
 from wholetext.errors import AlignmentError as AlignmentError
 from wholetext.errors import CacheError as CacheError
 from wholetext.errors import InputError as InputError

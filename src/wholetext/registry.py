@@ -42,6 +42,12 @@ BUILTIN: Mapping[str, str] = {
     "lexical-chain": "wholetext.metrics.cohesion.metric:LexicalChain",
     "freq": "wholetext.metrics.cohesion.metric:Freq",
     "conn": "wholetext.metrics.cohesion.metric:Conn",
+    "judge-da": "wholetext.metrics.judges.judge:JudgeDa",
+    "judge-sqm": "wholetext.metrics.judges.judge:JudgeSqm",
+    "judge-mqm": "wholetext.metrics.judges.judge:JudgeMqm",
+    "judge-esa": "wholetext.metrics.judges.judge:JudgeEsa",
+    "judge-pairwise": "wholetext.metrics.judges.pairwise:JudgePairwise",
+    "judge-coherence": "wholetext.metrics.judges.judge:JudgeCoherence",
 }
 
 ALIASES: Mapping[str, str] = {

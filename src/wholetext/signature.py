@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MOST = 100  # characters of a short signature
 _ROOM = 79  # what parameters that were not given may fill: a line of a terminal
-_COUNTED = {"rows", "dropped", "lost_context", "lost_focus"}  # outcomes of one output, not settings
-_NAMED = {"refs", "context_refs"}  # names that users choose: how many there are is what matters
+# outcomes of one output, not settings
+_COUNTED = {"rows", "dropped", "lost_context", "lost_focus", "refused", "unparsable", "repaired", "failed", "unlocated"}
+_NAMED = {"refs", "context_refs", "rivals"}  # names that users choose: how many there are is what matters
 _LEFT_OUT = _COUNTED | _NAMED | {"metric", "view", "model", "revision", "realigned", "corpus", "wholetext"}
 
 

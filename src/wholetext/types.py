@@ -268,6 +268,13 @@ class ParallelBackend(Protocol):
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]: ...
 
 
+@runtime_checkable
+class ArrivingBackend(Protocol):
+    """A backend whose outputs are kept one by one, the moment they arrive: those that it gives to ``keep``."""
+
+    def arrive(self, inputs: Sequence[Any], keep: Callable[[Any, Any], None]) -> list[Any]: ...
+
+
 class OutOfMemory(Exception):
     """Raised by a backend when a batch does not fit; the engine halves the batch and goes on."""
 
@@ -279,6 +286,7 @@ class Runtime(Protocol):
     device: str  # auto, cpu, cuda, mps
     dtype: str  # fp32, bf16, fp16
     survey: Any  # what Metric.survey returned, or None
+    calls: Any  # backends.chat.calls.Calls: how services are called, and what the calls came to
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order: each distinct input once, longest first, in token-budget batches."""
@@ -313,6 +321,9 @@ class Metric:
     outputs: tuple[str, ...] = ("score",)  # the first is the score
     decimals: int | None = None  # of a printed score: two where the range ends at 10 or more, else four, unless given
     cacheable: bool = True  # False where a row's statistics depend on which other rows are measured with it
+    remote: bool = False  # a service does the work: device and precision have no effect
+    own_context: bool = False  # whether ``auto`` context of the hypothesis is its own also where there are references
+    rivals: bool = False  # whether ``refs`` of a request are the outputs of the other systems
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         """(n, k) additive statistics, one row per request."""
@@ -358,6 +369,14 @@ class Metric:
     def seen(self, request: Request, run: Runtime) -> int | None:
         """How many characters of the scored hypothesis the model reads; asked only where scored tokens were lost."""
         return None
+
+    def planned(self, requests: Sequence[Request], run: Runtime) -> tuple[Any, list[Any], list[Any]] | None:
+        """The backend of a service, its calls for these requests, and further calls whose text depends on answers."""
+        return None
+
+    def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:
+        """Further facts for the signature that are known only after the rows of an output were measured."""
+        return {}
 
     def survey(self, references: Iterable[Excerpt], run: Runtime) -> Any:
         """One pass over all references before any row (idf), for metrics that set ``surveys``."""

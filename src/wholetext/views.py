@@ -26,6 +26,7 @@ class Sides:
     context_refs: tuple[str, ...] = ()  # where reference context for the hypothesis may come from
     count: Callable[[Request], int] | None = None  # content tokens of a request, for token budgets
     other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that lend wrong context
+    own_context: bool = False  # context(hyp=auto) is the hypothesis's own
 
 
 def joiner_for(lang: str, joiner: Joiner) -> str:
@@ -157,7 +158,7 @@ class Context(View):
 
     def borrowed(self, sides: Sides) -> tuple[str, ...]:
         """Names of the references whose context the hypothesis borrows; none = its own."""
-        if self.hyp == "own":
+        if self.hyp == "own" or (self.hyp == "auto" and sides.own_context):
             return ()
         if self.hyp == "ref" and not (sides.refs or sides.context_refs):
             raise SpecError("context(hyp=ref) needs a reference, and there is none", next="use context(hyp=own)")

@@ -78,6 +78,13 @@ Seed = Annotated[
 Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
 Gold = Annotated[str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")]
 Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")]
+Endpoint = Annotated[
+    str, typer.Option("--endpoint", metavar="URL", envvar="OPENAI_BASE_URL", help="OpenAI-compatible server of judges.")
+]
+Prices = Annotated[
+    str,
+    typer.Option("--prices", metavar="FILE", help="Price table of judges' models (TOML).", envvar="WHOLETEXT_PRICES"),
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress or hints.")]
 Decimals = Annotated[
     int | None,
@@ -131,11 +138,26 @@ class Execution:
                      help=f"COMET's spelling: --batch-tokens of {TOKENS_PER_SEGMENT} times this number of segments."),
     ] = None
 
+    endpoint: Endpoint = ""
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Maximum number of calls to judges at a time.")] = 8
+    rate: Annotated[
+        float | None, typer.Option("--rate", help="Maximum number of calls to judges per minute (default: no limit).")
+    ] = None
+    timeout: Annotated[float, typer.Option("--timeout", help="Maximum number of seconds per call to a judge.")] = 120
+    prices: Prices = ""
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", help="Stop before calls to judges cost more (needs --prices); answers are kept."),
+    ] = None
+
     def options(self, **more: Any) -> Options:
+        from wholetext.backends.chat.calls import Calls
         from wholetext.scoring.evaluate import Options
 
+        calls = Calls(self.endpoint, self.parallel, self.rate, self.timeout, budget=self.budget, prices=self.prices)
         tokens = TOKENS_PER_SEGMENT * self.batch_size if self.batch_size else self.batch_tokens
-        return Options(cache=not self.no_cache, device=self.device, dtype=self.dtype, batch_tokens=tokens, **more)
+        return Options(cache=not self.no_cache, device=self.device, dtype=self.dtype, batch_tokens=tokens,
+                       calls=calls, **more)
 
 
 @dataclass(frozen=True)

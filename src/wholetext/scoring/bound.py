@@ -73,10 +73,17 @@ class BoundMetric:
             if doc.id in self.lenders:
                 other = self.lenders[doc.id]
                 sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
+            if self.metric.rivals:
+                doc, sides = self._with_rivals(doc, output, sides)
             found = self.scorer.view.cut(doc, output.docs[doc.id], sides)
             if len(self.cuts) < _KEPT:
                 self.cuts[doc.id, output.system] = found
         return found
+
+    def _with_rivals(self, doc: Document, output: Output, sides: Sides) -> tuple[Document, Sides]:
+        """The document with the outputs of the other systems in place of its references."""
+        refs = {other.system: other.docs[doc.id] for other in self.outputs if other.system != output.system}
+        return dataclasses.replace(doc, refs=refs), dataclasses.replace(sides, refs=tuple(refs))
 
     @cached_property
     def lenders(self) -> Mapping[str, Document]:
@@ -96,6 +103,9 @@ def bind(
     Metrics that are given the same ``cuts`` have each document checked and cut once for each view and choice of sides.
     """
     metric = one.metric.resolve(corpus.langs)
+    if metric.rivals and len(outputs) < 2:
+        raise MetricError(f"{metric.name} compares systems, and there is only one", where=corpus.id,
+                          next="give the outputs of two systems or more")
     sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
     if (one.view, sides) not in cuts:  # now, not after hours of other metrics
         for output in outputs:
@@ -108,7 +118,8 @@ def bind(
         if not any(one.view.spans(len(doc)) for doc in corpus.docs):
             raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
                               where=corpus.id, next="use a smaller size, or partial=include")
-    return BoundMetric(one, metric, corpus, tuple(outputs), sides, engine, cuts.setdefault((one.view, sides), {}))
+    made: Cuts = {} if metric.rivals else cuts.setdefault((one.view, sides), {})
+    return BoundMetric(one, metric, corpus, tuple(outputs), sides, engine, made)
 
 
 def sides_of(
@@ -129,7 +140,7 @@ def sides_of(
         raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id,
                           next="give it (-s, in Python srcs=)")
     has_model = metric.fits([], engine) is not None
-    if has_model and engine.device != "auto":  # refused also where every score is in the cache
+    if has_model and not metric.remote and engine.device != "auto":  # refused also where every score is in the cache
         pick_device(engine.device)
 
     def tokens(request: Request) -> int:
@@ -144,6 +155,7 @@ def sides_of(
         refs=refs if "ref" in uses else (),
         context_refs=refs,
         count=tokens if has_model and view.counts_tokens else None,
+        own_context=metric.own_context,
     )
 
 
@@ -194,7 +206,9 @@ def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def signature(work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mark: str) -> Signature:
+def signature(
+    work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mark: str, outcomes: Mapping[str, object]
+) -> Signature:
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
     items |= {f"view.{key}": value for key, value in parameters_of(view).items()}
@@ -203,11 +217,12 @@ def signature(work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mar
     items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
     if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
         items |= {"context_refs": ",".join(lent)}
-    items |= {"dtype": work.engine.dtype} if metric.fits([], work.engine) is not None else {}
+    items |= {"dtype": work.engine.dtype} if not metric.remote and metric.fits([], work.engine) is not None else {}
+    items |= {"rivals": ",".join(one.system for one in work.outputs)} if metric.rivals else {}
     if output.realigned:
         how = sorted(set(output.realigned.values()))
         items |= {"realigned": f"{len(output.realigned)}/{len(work.corpus)} {' '.join(how)}"}
     items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
     items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
-    items |= {"corpus": mark, "wholetext": __version__}
+    items |= {**outcomes, "corpus": mark, "wholetext": __version__}
     return Signature(items, given_parameters(work.scorer.spec))

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from wholetext.backends.chat.calls import Calls
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
 from wholetext.types import (
+    ArrivingBackend,
     Backend,
     Cacheable,
     Excerpt,
@@ -53,6 +55,7 @@ class Engine:
     batch_tokens: int = 1024
     cache: Cache | None = None
     survey: Any = None
+    calls: Calls = field(default_factory=Calls)
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
     warnings: list[str] = field(default_factory=list)  # about all requests of the ``measure`` that runs now
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -69,17 +72,23 @@ class Engine:
             stored = self.cache.get(list(keys.values())) if self.cache else self._memory
             done = {x: backend.unpack(stored[key]) for x, key in keys.items() if key in stored}
         missing = [x for x in dict.fromkeys(inputs) if x not in done]
+
+        def keep(found: dict[In, Out]) -> None:
+            done.update(found)
+            packed = {keys[x]: backend.pack(output) for x, output in found.items()} if keys else {}  # type: ignore[attr-defined]
+            if packed and self.cache:
+                self.cache.put(f"outputs:{backend.id}", packed.items())
+            elif len(self._memory) < _KEPT:
+                self._memory.update(packed)
+
+        if isinstance(backend, ArrivingBackend):
+            found = backend.arrive(missing, lambda x, output: keep({x: output}))
+            return [{**dict(zip(missing, found)), **done}[x] for x in inputs]
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
-        with closing(run_all(backend, groups)) as found:  # queued batches are cancelled on an error
-            for outputs, chosen in zip(found, groups):
-                done.update(zip(chosen, outputs))
-                if isinstance(backend, Cacheable):
-                    packed = {keys[x]: backend.pack(output) for x, output in zip(chosen, outputs)}
-                    if self.cache:
-                        self.cache.put(f"outputs:{backend.id}", packed.items())
-                    elif len(self._memory) < _KEPT:
-                        self._memory.update(packed)
+        with closing(run_all(backend, groups)) as batched:  # queued batches are cancelled on an error
+            for outputs, chosen in zip(batched, groups):
+                keep(dict(zip(chosen, outputs)))
         return [done[x] for x in inputs]
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:

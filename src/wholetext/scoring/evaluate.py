@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.backends.chat.calls import Calls
 from wholetext.backends.device import DTYPES, pick_device
 from wholetext.errors import InputError, MetricError, WholetextWarning, count
 from wholetext.files.cache import Cache, damage_notes
@@ -60,6 +61,7 @@ class Options:
     overflow: Literal["warn", "error"] = "warn"
     block: int = 1024  # requests measured and cached at a time
     flags: bool = True  # whether to look for suspicious input and degenerate output
+    calls: Calls = field(default_factory=Calls, compare=False)  # how judges are called; a budget is of this object
     only: Only | None = field(default=None, compare=False)  # segments that matter: rows that touch none are not scored
     progress: Progress | None = field(default=None, compare=False)
 
@@ -116,7 +118,7 @@ def _evaluate(
     asked: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
     scorers = {one.spec: one for one in map(scorer, asked)}  # read all before any work; the same spec once
     cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
-    engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache)
+    engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache, calls=options.calls)
     try:
         cuts: dict[tuple[View, Sides], Cuts] = {}
         bound = [bind(one, corpus, outputs, engine, options.refs, cuts) for one in scorers.values()]
@@ -136,7 +138,7 @@ def _evaluate(
     return Results(
         corpus, tuple(outputs), scores,
         warnings=tuple(dict.fromkeys((*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions))),
-        counts=dict(engine.counts),
+        counts={**engine.counts, **options.calls.counts},
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=environment(engine), spell=_spell,
     )
@@ -303,7 +305,7 @@ class _Part:
             stats=np.concatenate([one.stats for one in self.measured]),
             reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
             higher_is_better=metric.higher_is_better, range=metric.range,
-            signature=signature(self.work, self.output, rows, (lost > 0).sum(axis=0), mark),
+            signature=signature(self.work, self.output, rows, (lost > 0).sum(axis=0), mark, metric.outcomes(details)),
             details=details if any(detail is not None for detail in details) else (),
             lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
         )

@@ -62,7 +62,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     options = options or Options()
     corpus, output = as_documents(items)
     cache = None if options.cache is False else Cache(options.cache if isinstance(options.cache, Path) else None)
-    engine = Engine(items.langs, options.device, options.dtype, options.batch_tokens, cache)
+    engine = Engine(items.langs, options.device, options.dtype, options.batch_tokens, cache, calls=options.calls)
     try:
         work = bind(one, corpus, [output], engine, ())
         found = _last_segments(work, output, options.block)

@@ -1,0 +1,1 @@
+"""Chat models as judges: calls and their costs; the model behind an endpoint."""

@@ -1,0 +1,148 @@
+"""Calls to chat models: what is asked and answered, how many at a time, at which price, and what they came to.
+
+The key comes from ``OPENAI_API_KEY`` and goes to the endpoint alone: it is in no setting, answer, error or file.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from wholetext.errors import InputError, MissingExtra, ModelError
+from wholetext.files.parsing import file_bytes, read_toml
+
+PRICES = 'a price table reads: currency = "USD", then [models."NAME"] with input = 0.40 and output = 1.60 per million'
+
+
+class Ask(NamedTuple):
+    """One call: what is said by whom, the JSON schema of the answer ("" = text), and which sample this is."""
+
+    messages: tuple[tuple[str, str], ...]
+    schema: str = ""
+    sample: int = 0
+
+
+class Answer(NamedTuple):
+    """What came back, as it came; ``problem`` says why nothing did."""
+
+    text: str = ""
+    model: str = ""  # as the endpoint names it
+    fingerprint: str = ""
+    finish: str = ""
+    refusal: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    structured: bool = False  # whether the endpoint was held to the schema
+    problem: str = ""
+
+
+class Sampling(NamedTuple):
+    """What an answer depends on beside the prompt; None leaves the choice to the endpoint."""
+
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    seed: int | None = None
+    max_tokens: int = 256
+
+
+@dataclass(eq=False)
+class Calls:
+    """How chat models are called in one evaluation, and what its calls came to. None of it changes an answer."""
+
+    endpoint: str = ""  # base URL; $OPENAI_BASE_URL, else OpenAI's own
+    parallel: int = 8
+    rate: float | None = None  # calls per minute
+    timeout: float = 120.0  # seconds per call
+    retries: int = 5
+    budget: float | None = None  # in the currency of the price table
+    prices: Path | str = ""  # TOML; $WHOLETEXTPRICES
+    counts: Counter[str] = field(default_factory=Counter)  # calls, answers, retries … for ``Results.counts``
+    spent: float = 0.0  # at the prices of the table; calls without an answer count in full, since they may be billed
+    unstructured: set[str] = field(default_factory=set)  # models whose endpoint takes no JSON schema
+
+    def __post_init__(self) -> None:
+        for name, low in (("parallel", 1), ("retries", 0), ("timeout", 0.001), ("rate", 0.001), ("budget", 0)):
+            value = getattr(self, name)
+            if value is not None and not value >= low:
+                raise InputError(f"{name} is {value}", next=f"give a number from {low:g} up")
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._free = 0.0  # time.monotonic() when the next call may start
+
+    @cached_property
+    def client(self) -> Any:
+        """An `openai` client that retries nothing by itself."""
+        try:
+            import openai
+        except ImportError:
+            raise MissingExtra("openai", "judges") from None
+        url, key = self.endpoint or os.environ.get("OPENAI_BASE_URL", ""), os.environ.get("OPENAI_API_KEY", "")
+        if not url and not key:
+            raise ModelError("there is no endpoint for chat models",
+                             next="set OPENAI_API_KEY for OpenAI, or --endpoint URL (OPENAI_BASE_URL) for others")
+        if url and urlsplit(url).scheme not in ("http", "https"):
+            raise ModelError("the endpoint is not an http(s) URL", next="write --endpoint http://localhost:8080/v1")
+        limit = openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
+        return openai.OpenAI(api_key=key or "none", base_url=url or None, timeout=limit, max_retries=0)
+
+    @property
+    def host(self) -> str:
+        """The endpoint as errors name it: credentials and paths may be secret."""
+        return str(self.client.base_url.host)
+
+    @cached_property
+    def table(self) -> Mapping[str, Any]:
+        """The user's price table; empty where there is none."""
+        path = str(self.prices or os.environ.get("WHOLETEXTPRICES", ""))
+        if not path:
+            return {}
+        table = read_toml(file_bytes(Path(path), next=PRICES), where=path, next=PRICES)
+        models = table.get("models", {})
+        for name, one in models.items() if isinstance(models, dict) else [("models", None)]:
+            sums = [one.get(key) for key in ("input", "output")] if isinstance(one, dict) else [None]
+            if not all(isinstance(value, (int, float)) and value >= 0 for value in sums):
+                raise InputError(f"the prices of {name} are not two numbers, input and output", where=path, next=PRICES)
+        return table
+
+    @property
+    def currency(self) -> str:
+        return str(self.table.get("currency", ""))
+
+    def cost(self, model: str, tokens_in: float, tokens_out: float) -> float | None:
+        """What tokens cost; None where the model has no price."""
+        price = self.table.get("models", {}).get(model)
+        return None if price is None else (tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
+
+    def clean(self, text: str) -> str:
+        """Text of the server's without the key, which it may have echoed."""
+        key = os.environ.get("OPENAI_API_KEY", "")
+        return text.replace(key, "[key]") if len(key) >= 8 else text
+
+    def note(self, spent: float | None = None, **counts: int) -> None:
+        with self._lock:
+            self.counts.update({f"judge_{name}": many for name, many in counts.items()})
+            self.spent += spent or 0.0
+
+    def turn(self) -> None:
+        """Wait until the rate allows another call."""
+        with self._lock:
+            start = max(time.monotonic(), self._free)
+            self._free = start + (60.0 / self.rate if self.rate else 0.0)
+        self._stop.wait(start - time.monotonic())
+
+    def pause(self, seconds: float) -> None:
+        """No call starts before: what a server that is asked too much wants of all calls."""
+        with self._lock:
+            self._free = max(self._free, time.monotonic() + seconds)
+
+
+def estimated(ask: Ask) -> int:
+    """Tokens of a prompt by its bytes, where nothing can count them."""
+    return 8 + sum(4 + -(-len(text.encode()) // 4) for _, text in ask.messages)

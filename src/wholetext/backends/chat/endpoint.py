@@ -1,0 +1,295 @@
+"""A chat model behind any OpenAI-compatible endpoint: calls in parallel, tried again, each answer kept at once."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import random
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from typing import Any
+
+from wholetext.backends.chat.calls import PRICES, Answer, Ask, Calls, Sampling, estimated
+from wholetext.errors import InputError, ModelError
+from wholetext.files.parsing import read_json
+from wholetext.types import Fit
+
+LARGEST = 4_000_000  # bytes of an answer that are read
+LONGEST_WAIT = 600.0  # seconds that a Retry-After may ask for
+_FIRST_WAIT, _MOST_WAIT = 0.5, 60.0  # seconds: exponential backoff between these
+_COUNTED = 200  # prompts that an endpoint's tokenizer counts for a plan; the rest by their length
+
+
+class Unanswered(Exception):
+    """A call that may be tried again, after some seconds if the server said how many."""
+
+    def __init__(self, kind: str, what: str, after: float | None = None) -> None:
+        super().__init__(what)
+        self.kind, self.after = kind, after
+
+
+class Refused(Exception):
+    """An HTTP error that the same call would meet again."""
+
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(said)
+        self.status = status
+
+
+class Chat:
+    """A chat model under fixed sampling parameters; ``id`` leaves out the endpoint, which is not what answers."""
+
+    def __init__(self, model: str, sampling: Sampling, calls: Calls) -> None:
+        self.model, self.sampling, self.calls = model, sampling, calls
+        self.id = f"chat:{model}:{json.dumps(sampling._asdict(), sort_keys=True)}"
+        self._limit = "max_tokens"  # newer models of OpenAI's call it max_completion_tokens
+
+    def fit(self, x: Ask) -> Fit:
+        return Fit(estimated(x))
+
+    def run(self, batch: Sequence[Ask]) -> list[Answer]:
+        return self.arrive(batch, lambda ask, answer: None)
+
+    def pack(self, output: Answer) -> bytes:
+        return json.dumps(output).encode()
+
+    def unpack(self, data: bytes) -> Answer:
+        return Answer(*json.loads(data))
+
+    def body(self, ask: Ask) -> dict[str, Any]:
+        """The request as it is sent."""
+        how = self.sampling
+        seed = None if how.seed is None else how.seed + ask.sample
+        given = {"temperature": how.temperature, "top_p": how.top_p, "seed": seed, self._limit: how.max_tokens}
+        body: dict[str, Any] = {"model": self.model,
+                                "messages": [{"role": role, "content": text} for role, text in ask.messages]}
+        body |= {name: value for name, value in given.items() if value is not None}
+        if ask.schema and self.model not in self.calls.unstructured:
+            schema = {"name": "answer", "strict": True, "schema": json.loads(ask.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return body
+
+    # -------------------------------------------------------- many calls
+
+    def arrive(self, inputs: Sequence[Ask], keep: Callable[[Ask, Answer], None]) -> list[Answer]:
+        """All answers; each is given to ``keep`` the moment it arrives. Calls under way are finished, and kept, when
+        one fails for good, the budget is reached or the user interrupts."""
+        found: dict[Ask, Answer] = {}
+        flying: dict[Future[Answer], tuple[Ask, float]] = {}
+        self._check_price()
+
+        def land(done: set[Future[Answer]]) -> None:
+            for future in done:
+                ask, _ = flying.pop(future)
+                answer = found[ask] = future.result()
+                if not answer.problem:
+                    keep(ask, answer)
+
+        self.calls._stop.clear()
+        left = list(dict.fromkeys(inputs))[::-1]
+        with ThreadPoolExecutor(self.calls.parallel) as pool:
+            try:
+                while left or flying:
+                    while left and len(flying) < self.calls.parallel:
+                        cost = self._worst(left[-1])
+                        self._check_budget(cost, sum(one for _, one in flying.values()), flying, land, len(left))
+                        ask = left.pop()
+                        flying[pool.submit(self._ask, ask)] = (ask, cost)
+                    land(wait(flying, return_when=FIRST_COMPLETED)[0])
+            finally:
+                self.calls._stop.set()  # nothing is tried again; what is under way is paid for
+                for future in list(flying):
+                    with suppress(ModelError):
+                        future.exception()
+                        land({future})
+        return [found[ask] for ask in inputs]
+
+    def _check_price(self) -> None:
+        if self.calls.budget is not None and self.calls.cost(self.model, 0, 0) is None:
+            raise InputError(f"there is a budget, and no price of the model {self.model}",
+                             next=f"give --prices FILE (WHOLETEXTPRICES); {PRICES}")
+
+    def _worst(self, ask: Ask) -> float:
+        """The most that a call may cost: no tokenizer makes more tokens than bytes, and hardly one half as many."""
+        bytes_in = sum(len(text.encode()) for _, text in ask.messages) + len(ask.schema)
+        return self.calls.cost(self.model, bytes_in / 2, self.sampling.max_tokens) or 0.0
+
+    def _check_budget(
+        self, cost: float, flying: float, futures: Mapping[Future[Answer], Any],
+        land: Callable[[set[Future[Answer]]], None], left: int,
+    ) -> None:
+        """Stop before the call that could exceed the budget, once those under way have said what they cost."""
+        budget = self.calls.budget
+        while budget is not None and self.calls.spent + flying + cost > budget:
+            if not futures:
+                money = f"{self.calls.spent:.4f} of {budget:.2f} {self.calls.currency}".rstrip()
+                raise ModelError(f"the budget is reached: {money} spent, and {left} calls are left", where=self.model,
+                                 next="all answers are stored: run the same command with another --budget to go on")
+            land(wait(futures, return_when=FIRST_COMPLETED)[0])
+            flying = sum(one for _, one in futures.values())
+
+    # -------------------------------------------------------- one call
+
+    def _ask(self, ask: Ask) -> Answer:
+        """One answer, after as many retries as it takes and is allowed."""
+        last = ""
+        for attempt in range(self.calls.retries + 1):
+            self.calls.turn()
+            if self.calls._stop.is_set():
+                return Answer(problem=last or "not asked: the run was stopped")
+            try:
+                return self._once(ask)
+            except Unanswered as fault:
+                last = str(fault)
+                backoff = min(_MOST_WAIT, _FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.5)
+                again = attempt < self.calls.retries and (fault.after or 0) <= LONGEST_WAIT
+                self.calls.note(**{fault.kind: 1, "retries": int(again)})
+                if not again:
+                    break
+                if fault.after is not None and fault.kind == "rate_limited":
+                    self.calls.pause(fault.after)
+                self.calls._stop.wait(backoff if fault.after is None else fault.after)
+        self.calls.note(failed=1)
+        return Answer(problem=last)
+
+    def _once(self, ask: Ask) -> Answer:
+        body = self.body(ask)
+        self.calls.note(calls=1)
+        try:
+            answer = self._answer(*self._send(body), structured="response_format" in body)
+        except Unanswered as fault:
+            if fault.kind in ("timeouts", "broken"):  # it may have been answered, and billed
+                self.calls.note(spent=self._worst(ask))
+            raise
+        except Refused as fault:
+            if fault.status in (400, 422) and "max_completion_tokens" in str(fault) and self._limit == "max_tokens":
+                self._limit = "max_completion_tokens"
+                return self._once(ask)
+            if "response_format" in body and fault.status in (400, 415, 422, 501):
+                self.calls.unstructured.add(self.model)
+                self.calls.note(unstructured=1)
+                return self._once(ask)
+            self.calls.note(failed=1)
+            return Answer(problem=f"HTTP {fault.status}: {fault}")
+        tokens = (answer.tokens_in or estimated(ask), answer.tokens_out or len(answer.text.encode()) // 4)
+        self.calls.note(spent=self.calls.cost(self.model, *tokens), answers=1, tokens_in=tokens[0],
+                        tokens_out=tokens[1])
+        return answer
+
+    def _send(self, body: dict[str, Any]) -> tuple[bytes, str]:
+        """The bytes of an answer, of which only so many are read, for so long."""
+        import openai
+
+        end, data = time.monotonic() + self.calls.timeout, bytearray()
+        try:
+            with self.calls.client.chat.completions.with_streaming_response.create(**body) as response:
+                for chunk in response.iter_bytes():
+                    data += chunk
+                    if len(data) > LARGEST:
+                        return b"", f"the answer has more than {LARGEST:,} bytes"
+                    if time.monotonic() > end:
+                        raise Unanswered("timeouts", f"no answer within {self.calls.timeout:g} s")
+        except openai.APITimeoutError:
+            raise Unanswered("timeouts", f"no answer within {self.calls.timeout:g} s") from None
+        except openai.APIStatusError as fault:
+            raise self._status(fault) from None
+        except openai.OpenAIError as fault:
+            raise self._broken(fault) from None
+        except Unanswered:
+            raise
+        except Exception as fault:  # the HTTP library's own, while the body is read
+            raise self._broken(fault) from None
+        return bytes(data), ""
+
+    def _broken(self, fault: Exception) -> Exception:
+        if not self.calls.counts["judge_answers"] and _refused_connection(fault):
+            return ModelError("nothing answers at the endpoint", where=self.calls.host,
+                              next="start the server, or correct --endpoint (OPENAI_BASE_URL)")
+        return Unanswered("broken", f"the connection failed ({type(fault).__name__})")
+
+    def _status(self, fault: Any) -> Exception:
+        """What to do about an error of the server's: try again, give up, or do without this answer."""
+        status, body = int(fault.status_code), fault.body if isinstance(fault.body, dict) else {}
+        said = self.calls.clean(str(body.get("message", "")))[:200]
+        if status in (401, 403):
+            return ModelError(f"the endpoint refused access (HTTP {status})", where=self.calls.host,
+                              next="set OPENAI_API_KEY to a key that may use this model")
+        if status == 404:
+            return ModelError(f"the endpoint knows no model {self.model!r}, or is no chat server (HTTP 404)",
+                              where=self.calls.host, next="check the name after @, and --endpoint (often ends in /v1)")
+        if status == 429 and getattr(fault, "code", "") == "insufficient_quota":
+            return ModelError("the account has no quota left (HTTP 429)", where=self.calls.host,
+                              next="all answers so far are stored: run the same command again to go on")
+        if status == 429:
+            return Unanswered("rate_limited", "too many requests (HTTP 429)", _seconds(fault.response.headers))
+        if status in (408, 409) or status >= 500:
+            return Unanswered("server_errors", f"HTTP {status}: {said}", _seconds(fault.response.headers))
+        return Refused(status, said)
+
+    def _answer(self, data: bytes, problem: str, *, structured: bool) -> Answer:
+        """The answer in the body of a response; one of another shape is an answer without text."""
+        if problem:
+            return Answer(finish="length", structured=structured)
+        try:
+            value = read_json(self.calls.clean(data.decode("utf-8", "replace")), unique=False)
+        except InputError:
+            raise Unanswered("broken", "the body of the answer is not JSON") from None
+        body = value if isinstance(value, dict) else {}
+        choices, usage = body.get("choices"), body.get("usage")
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        message = choice["message"] if isinstance(choice.get("message"), dict) else {}
+        used = [usage.get(name) if isinstance(usage, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
+        text, model, fingerprint, finish, refusal = (one if isinstance(one, str) else "" for one in (
+            message.get("content"), body.get("model"), body.get("system_fingerprint"), choice.get("finish_reason"),
+            message.get("refusal")))  # fmt: skip
+        tokens = [one if isinstance(one, int) and 0 <= one < 10**9 else 0 for one in used]
+        return Answer(text, model, fingerprint, finish, refusal, tokens[0], tokens[1], structured)
+
+    # -------------------------------------------------------- tokens before any call
+
+    def count(self, asks: Sequence[Ask]) -> tuple[int, bool]:
+        """Input tokens of calls, and whether the endpoint's own tokenizer counted them; else four bytes are a token."""
+        if not asks:
+            return 0, True
+        step = -(-len(asks) // _COUNTED)
+        some = asks[::step]
+        try:
+            exact = sum(map(self._tokens, some))
+        except Exception:  # whatever is at the endpoint, or nothing: a plan needs no server
+            return sum(map(estimated, asks)), False
+        return round(exact * sum(map(estimated, asks)) / sum(map(estimated, some))), True
+
+    def _tokens(self, ask: Ask) -> int:
+        """Tokens of a prompt by a server that offers to count: vLLM in one request, llama.cpp in two."""
+        messages = [{"role": role, "content": text} for role, text in ask.messages]
+        root = str(self.calls.client.base_url).rstrip("/").removesuffix("/v1")
+
+        def post(path: str, body: object) -> dict[str, Any]:
+            found: dict[str, Any] = self.calls.client.post(f"{root}/{path}", cast_to=object, body=body,
+                                                           options={"timeout": 10.0})
+            return found
+
+        with suppress(KeyError):
+            return int(post("tokenize", {"model": self.model, "messages": messages, "content": ""})["count"])
+        prompt = post("apply-template", {"messages": messages})["prompt"]
+        return len(post("tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """What Retry-After says: seconds, or a date."""
+    said = headers.get("retry-after", "")
+    with suppress(ValueError):
+        return max(0.0, float(said))
+    with suppress(ValueError, TypeError):
+        return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - time.time())
+    return None
+
+
+def _refused_connection(fault: BaseException | None) -> bool:
+    """Whether a connection could not even be opened."""
+    while fault is not None and not isinstance(fault, (ConnectionRefusedError, socket.gaierror)):
+        fault = fault.__cause__ or fault.__context__
+    return fault is not None

@@ -1,0 +1,93 @@
+"""Pairwise judging: a chat model compares a translation with each of the other systems', in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from wholetext.backends.chat.calls import Ask
+from wholetext.errors import SpecError
+from wholetext.metrics.judges.judge import NAN, Judge, Reply, Verdict
+from wholetext.metrics.judges.parsers import Parsed, parse_choice
+from wholetext.metrics.judges.prompts import Texts
+from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
+
+_WORTH = {"A": 1.0, "tie": 0.5, "B": 0.0}
+
+
+@dataclass(frozen=True)
+class JudgePairwise(Judge):
+    """The share of comparisons won, in per cent, a tie being half a win; every pair is asked about in both orders.
+
+    ``flips`` is the share of pairs, in per cent, whose verdict depends on the order: they count half to each side.
+    Equal texts are a tie, and nobody is asked.
+    """
+
+    name = "judge-pairwise"
+    summary = "comparisons with the other systems that an LLM lets it win, in per cent: judge-pairwise@MODEL"
+    rivals = True
+    file = "pairwise"
+    schema = "choice"
+    limit = 32
+    columns = ("score", "flips")
+
+    mode: Literal["qe"] = "qe"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.samples > 1:
+            raise SpecError("judge-pairwise takes no samples: it asks twice as it is", next="leave samples out")
+
+    @staticmethod
+    def parse(text: str, cut: bool) -> Parsed:
+        return parse_choice(text, cut)
+
+    def pair(self, request: Request, rival: Excerpt, langs: tuple[str, str]) -> list[Ask]:
+        """The two calls about a pair: with the hypothesis first, and with the rival first."""
+        prompt, source = self.prompts()["prompt"][1], [("source", request.src)] if request.src is not None else []
+        orders = ((request.hyp[0], rival), (rival, request.hyp[0]))
+        shown = [Texts(langs, (*source, ("translation A", a), ("translation B", b))) for a, b in orders]
+        return [prompt.ask(texts, self.answer, self.schema) for texts in shown]
+
+    def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
+        return [ask for rival in _others(request) for ask in self.pair(request, rival, langs)]
+
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:  # type: ignore[override]
+        asks = self.asks(request, run.langs)
+        return list(asks[0].messages) if asks else None
+
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        asks = [self.asks(request, run.langs) for request in requests]
+        replies = iter(self.hear([ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]))
+        rows = []
+        for i, (request, some) in enumerate(zip(requests, asks)):
+            heard = [next(replies) for _ in some]
+            pairs = [_pair(*heard[at : at + 2]) for at in range(0, len(heard), 2)]
+            pairs += [(50.0, NAN)] * (len(request.refs) - len(pairs))
+            flips = [flip for _, flip in pairs if flip == flip]
+            rows.append([_won(pairs), float(np.mean(flips)) if flips else NAN])
+            self.note(i, request, Verdict([(rows[-1][0],)], heard), run)
+            if any(flips):
+                run.warn("a verdict depends on the order of the two translations, and counts half to each", i)
+        return mean_stats(np.array(rows).reshape(len(requests), 2))
+
+
+def _others(request: Request) -> list[Excerpt]:
+    return [rival for rival in request.refs if rival.scored != request.hyp[0].scored]
+
+
+def _pair(first: Reply, second: Reply) -> tuple[float, float]:
+    """What the hypothesis wins of a pair, and whether the verdict changed with the order; NaN without two verdicts."""
+    if not (first.parsed.ok and second.parsed.ok):
+        return NAN, NAN
+    one, other = _WORTH[first.parsed.choice], 1 - _WORTH[second.parsed.choice]
+    return 50 * (one + other), 100.0 * (one != other)
+
+
+def _won(pairs: Sequence[tuple[float, float]]) -> float:
+    """The mean of what was won, over the pairs that have a verdict."""
+    won = [value for value, _ in pairs if value == value]
+    return float(np.mean(won)) if won else NAN

@@ -1,0 +1,184 @@
+"""Prompts of judges: files → messages. Texts to judge stand between marks that they cannot contain.
+
+A mark ends in a hash of all texts of the prompt: to close it from inside, a text would have to contain its own hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from wholetext.backends.chat.calls import Ask
+from wholetext.errors import InputError, MissingExtra
+from wholetext.files.parsing import file_bytes, read_toml
+from wholetext.metrics.judges.parsers import ASPECTS, SEVERITIES, Fault
+from wholetext.types import Excerpt
+
+KEYS = ("system", "user", "reference", "focus", "text", "json", "repair")
+_FIELDS = ("source_language", "target_language", "src", "hyp", "ref", "a", "b", "texts", "reference", "focus", "answer",
+           "errors", "mark", "problem")  # fmt: skip
+_FORM = "a prompt file is TOML: user = '''… {texts} … {answer}''', and system, focus, reference, text, json, repair"
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
+_FAULT = _object(severity={"type": "string", "enum": list(SEVERITIES)}, category=_TEXT, span=_TEXT, context=_TEXT,
+                 reason=_TEXT)  # fmt: skip
+_EVIDENCE = {"type": "array", "items": _object(quote=_TEXT, reason=_TEXT)}
+SCHEMAS = {name: json.dumps(schema) for name, schema in {
+    "score": _object(score=_NUMBER),
+    "errors": _object(errors={"type": "array", "items": _FAULT}),
+    "choice": _object(better={"type": "string", "enum": ["A", "B", "tie"]}),
+    "rubric": _object(**{aspect: _object(score=_NUMBER, evidence=_EVIDENCE) for aspect in ASPECTS}),
+}.items()}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What a judge reads: excerpts by name (source, reference, translation, A, B), in order, and the languages."""
+
+    langs: tuple[str, str]
+    sides: tuple[tuple[str, Excerpt], ...]
+
+    @property
+    def mark(self) -> str:
+        """Eight signs that stand in none of the texts."""
+        parts = [[name, *one.parts, *one.focus] for name, one in self.sides]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=4).hexdigest()
+
+    @property
+    def has_context(self) -> bool:
+        return any(one.before or one.after for _, one in self.sides)
+
+    def shown(self) -> str:
+        """Every text between its marks, a segment a line; the part to judge has marks of its own in context."""
+        mark, blocks = self.mark, []
+        for name, one in self.sides:
+            tag, language = f"{name.replace(' ', '-')}-{mark}", language_name(self.langs[name != "source"])
+            lines = list(one.scored)
+            if self.has_context:
+                lines = [*one.before, f"<judged-{mark}>", *one.scored, f"</judged-{mark}>", *one.after]
+            blocks.append("\n".join([f"{name[0].upper()}{name[1:]}, in {language}:", f"<{tag}>", *lines, f"</{tag}>"]))
+        return "\n\n".join(blocks)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt file: what is said, in which form the answer is asked for, worked examples."""
+
+    parts: Mapping[str, str]
+    examples: Sequence[Mapping[str, Any]]
+    hash: str
+
+    def ask(
+        self, texts: Texts, form: str, schema: str, *, faults: Sequence[Fault] = (), sample: int = 0
+    ) -> Ask:
+        """The call that asks about these texts; ``form`` is json or text."""
+        messages = [("system", self._filled("system", texts, form))] if self.parts["system"] else []
+        for one in self.examples:
+            shown = _example_texts(one)
+            found = [Fault(*map(str, error)) for error in one["errors"]]
+            messages.append(("user", self._filled("user", shown, form)))
+            messages.append(("assistant", listed(found, form)))
+        messages.append(("user", self._filled("user", texts, form, errors=listed(faults, "text"))))
+        return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "", sample)
+
+    def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
+        """The same call with the answer that could not be used, and a request for another."""
+        again = _fill(self.parts["repair"], {"problem": problem, "answer": self.parts[form]})
+        return ask._replace(messages=(*ask.messages, ("assistant", answer[:2000] or "…"), ("user", again)))
+
+    def _filled(self, part: str, texts: Texts, form: str, **more: str) -> str:
+        sides, parts = dict(texts.sides), self.parts
+        references = [one.text for name, one in texts.sides if name.startswith("reference")]
+        values = {
+            "source_language": language_name(texts.langs[0]), "target_language": language_name(texts.langs[1]),
+            "src": sides["source"].text if "source" in sides else "", "ref": "\n".join(references),
+            "hyp": sides["translation"].text if "translation" in sides else "",
+            **{name.lower(): sides[f"translation {name}"].text for name in "AB" if f"translation {name}" in sides},
+            "texts": texts.shown(), "answer": parts[form], "mark": texts.mark,
+            "reference": parts["reference"] + "\n" if references and parts["reference"] else "",
+            "focus": _fill(parts["focus"], {"mark": texts.mark}) + "\n" if texts.has_context and parts["focus"] else "",
+            **more,
+        }  # fmt: skip
+        return _fill(parts[part], values)
+
+
+@lru_cache
+def load_prompt(name: str, file: str = "") -> Prompt:
+    """A prompt of ours by name, or anyone's by file, which has only what stands in it."""
+    folder = files("wholetext.metrics.judges") / "prompt_files"
+    shared = read_toml((folder / "shared.toml").read_bytes())
+    if file:
+        found = {"repair": shared["repair"], **read_toml(file_bytes(Path(file), next=_FORM), where=file, next=_FORM)}
+    else:
+        found = {**shared, **read_toml((folder / f"{name}.toml").read_bytes())}
+    parts = {key: found.get(key, "") for key in KEYS}
+    examples = found.get("examples", [])
+    wrong = [key for key in found if key not in (*KEYS, "examples")] or [
+        key for key, value in parts.items() if not isinstance(value, str)]
+    if wrong or not parts["user"]:
+        raise InputError(f"the prompt has {'a wrong key ' + wrong[0] if wrong else 'no user message'}", where=file,
+                         next=_FORM)
+    for key, value in parts.items():
+        unknown = [field for field in re.findall(r"\{([a-z_]+)\}", value) if field not in _FIELDS]
+        if unknown:
+            raise InputError(f"{key} has an unknown field {{{unknown[0]}}}", where=file,
+                             next=f"fields are {', '.join(_FIELDS)}")
+    try:
+        for one in examples:
+            _example_texts(one)
+            assert all(len(error) == 5 for error in one["errors"])
+    except (KeyError, TypeError, IndexError, AssertionError):
+        raise InputError("an example is not langs, src, hyp and errors (severity, category, span, context, reason)",
+                         where=file, next=_FORM) from None
+    digest = hashlib.blake2b(json.dumps([parts, examples]).encode(), digest_size=6).hexdigest()
+    return Prompt({key: value.strip() for key, value in parts.items()}, examples, digest)
+
+
+def listed(faults: Sequence[Fault], form: str) -> str:
+    """Errors as an answer writes them."""
+    if form == "json":
+        names = ("severity", "category", "span", "context", "reason")
+        rows = [(one.severity, one.category, one.quote, one.context, one.reason) for one in faults]
+        return json.dumps({"errors": [dict(zip(names, row)) for row in rows]}, ensure_ascii=False)
+    blocks = []
+    for severity in SEVERITIES:
+        lines = [f'{one.category} - "{one.quote}"' for one in faults if one.severity == severity]
+        blocks.append("\n".join([f"{severity.capitalize()}:", *(lines or ["no-error"])]))
+    return "\n".join(blocks)
+
+
+@lru_cache(1024)
+def language_name(code: str) -> str:
+    """The English name of a language, as prompts write it."""
+    if not code:
+        return "an unstated language"
+    from langcodes import Language, LanguageTagError
+
+    try:
+        return str(Language.get(code.replace("_", "-")).display_name())
+    except LanguageTagError:
+        return code
+    except ModuleNotFoundError:
+        raise MissingExtra("language_data, which has the names of languages,", "judges") from None
+
+
+def _example_texts(one: Mapping[str, Any]) -> Texts:
+    src, hyp = (Excerpt((str(one[side]),), (0, 1)) for side in ("src", "hyp"))
+    return Texts((str(one["langs"][0]), str(one["langs"][1])), (("source", src), ("translation", hyp)))
+
+
+def _fill(form: str, values: Mapping[str, str]) -> str:
+    """All fields at once: what stands in a text is never read as a field."""
+    return re.sub(r"\{([a-z_]+)\}", lambda found: values.get(found[1], found[0]), form)

@@ -1,0 +1,92 @@
+"""Pairs of systems, judged in both orders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scripted import ScriptedServer
+
+import wholetext as wt
+from wholetext.backends.chat.calls import Calls
+from wholetext.errors import MetricError
+from wholetext.testing import sample
+
+SPEC = "judge-pairwise@m"
+
+
+def longer(body: Mapping[str, Any], number: int) -> str:
+    """A judge that prefers the longer text, whatever the order."""
+    said = body["messages"][-1]["content"]
+    a, b = (said.split(f"<translation-{name}-")[1].split("</")[0] for name in "AB")
+    return json.dumps({"better": "tie" if len(a) == len(b) else "A" if len(a) > len(b) else "B"})
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedServer]:
+    monkeypatch.setenv("WHOLETEXT_CACHE", str(tmp_path / "cache.sqlite"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with ScriptedServer(longer) as made:
+        yield made
+
+
+def judged(server: ScriptedServer, spec: str = SPEC, systems: int = 3) -> Mapping[str, wt.Scores]:
+    corpus, outputs = sample()
+    options = wt.Options(cache=False, calls=Calls(endpoint=server.url))
+    return wt.evaluate(corpus, outputs[:systems], [spec], options)[spec]
+
+
+def test_shares_of_comparisons_won_add_up_to_half_of_all(server: ScriptedServer) -> None:
+    found = judged(server)
+    assert found["same"].outputs == ("score", "flips")
+    assert sum(one.score for one in found.values()) == pytest.approx(150)
+    assert found["empty"].score == 0 and found["same"].score > found["altered"].score > 0
+    assert all(np.nanmax(one.at("row", "flips")) == 0 for one in found.values())
+    assert found["same"].signature["rivals"] == "same,altered,empty"
+
+
+def test_each_pair_is_asked_about_twice_and_equal_texts_never(server: ScriptedServer) -> None:
+    corpus, outputs = sample()
+    judged(server)
+    pairs = {(src, *sorted(texts)) for doc in corpus.docs for src, *hyps in zip(doc.src or (), *(
+        output.docs[doc.id] for output in outputs)) for texts in _pairs(hyps)}  # fmt: skip
+    assert len(server.asked) == 2 * len(pairs) == len({json.dumps(body) for body in server.asked})
+
+
+def _pairs(hyps: list[str]) -> Iterator[tuple[str, str]]:
+    for i, one in enumerate(hyps):
+        yield from ((one, other) for other in hyps[i + 1 :] if other != one)
+
+
+def test_a_judge_that_always_says_a_flips_every_time_and_decides_nothing(server: ScriptedServer) -> None:
+    server.reply = lambda body, number: '{"better": "A"}'
+    found = judged(server, systems=2)
+    assert [one.score for one in found.values()] == [50, 50]
+    assert found["same"].at("corpus", "flips")[0] == 100
+    assert any("order" in note for note in found["same"].notes)
+
+
+def test_every_view_compares_what_it_shows(server: ScriptedServer) -> None:
+    assert len(judged(server, f"whole:{SPEC}")["same"].rows) == 3
+    server.asked.clear()
+    judged(server, f"context(prev=1):{SPEC}")
+    assert {body["messages"][-1]["content"].count("\n<judged-") for body in server.asked} == {0, 3}  # none before first
+
+
+def test_a_pair_without_both_verdicts_counts_nothing(server: ScriptedServer) -> None:
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        first = body["messages"][1]["content"].partition("<translation-A-")[2].partition("</")[0]
+        return "hm" if "crack" in first else longer(body, number)
+
+    server.reply = reply
+    found = judged(server, systems=2)
+    assert np.isnan(found["same"].at("row")[1]) and found["same"].signature["unparsable"] == "2"
+
+
+def test_a_single_system_has_no_rivals(server: ScriptedServer) -> None:
+    with pytest.raises(MetricError, match="compares systems, and there is only one"):
+        judged(server, systems=1)

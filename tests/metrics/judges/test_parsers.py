@@ -1,0 +1,166 @@
+"""Parsers of judges' answers: right, or said to be unreadable."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholetext.metrics.judges.parsers import (
+    ASPECTS,
+    Fault,
+    locate,
+    parse_choice,
+    parse_errors,
+    parse_rubric,
+    parse_score,
+)
+
+PARSERS = (parse_score, parse_errors, parse_choice, parse_rubric)
+
+
+@pytest.mark.parametrize(("text", "score"), [
+    ("85", 85), (" 85\n", 85), ("85.", 85), ("**85**", 85), ("85/100", 85), ("85 out of 100", 85), ("Score: 85", 85),
+    ("Score (0-100): 85", 85), ("**Score:** 85/100", 85), ("The score is 85.", 85), ("I would give a score of 85", 85),
+    ("Rating = 100", 100), ("0", 0), ('{"score": 85}', 85), ('{"score": "85"}', 85), ('{"score": 85.0}', 85),
+    ('```json\n{"score": 85}\n```', 85), ('Here it is: {"score": 85, "reason": "3 errors"}', 85),
+    ("<think>maybe 20, or 30</think>\n85", 85), ("The text is fluent.\n\n85", 85), ("Score: 85\nScore: 85/100", 85),
+    ("A fair text with 2 slips.\nScore: 70", 70),
+])  # fmt: skip
+def test_scores_are_read(text: str, score: float) -> None:
+    found = parse_score(text)
+    assert found.ok and found.score == score
+
+
+@pytest.mark.parametrize("text", [
+    "", "   ", "good", "0.50", "85.5", "Score: 85.5", "185", "-5", "85%", "Score: 85%", "I found 3 errors.",
+    "between 70 and 80", "Score: 70-80", "Score: 70, no: score: 80", '{"score": 85.5}', '{"score": true}',
+    '{"score": null}', '{"score": 101}', '{"points": 85}', '{"score": 85', "70\n80", "1,000", "A: 70, B: 80",
+    '{"score": 1, "score": 2}', "[85]x", "8 5", "Score: 7/10", "Rating: 4/5", "Score: 2023",
+])  # fmt: skip
+def test_what_is_no_score_is_said_to_be_none(text: str) -> None:
+    found = parse_score(text)
+    assert found.problem and found.score is None and not found.refused
+
+
+@pytest.mark.parametrize("text", [
+    "I'm sorry, but I can't help with that.", "I cannot assist with this request.", "As an AI, I have no opinion.",
+    "I'm unable to evaluate this content as it may violate the usage policy.",
+])  # fmt: skip
+def test_refusals_are_told_from_answers_that_cannot_be_read(text: str) -> None:
+    assert all(parse(text).refused and not parse(text).ok for parse in PARSERS)
+
+
+def test_the_last_word_of_an_answer_that_was_cut_is_not_believed() -> None:
+    assert not parse_score("Score: 8", cut=True).ok
+    assert parse_score("Score: 85 because the", cut=True).score == 85
+    assert not parse_errors('Major:\naccuracy - "a"', cut=True).ok
+    assert parse_score('{"score": 85}', cut=True).score == 85
+
+
+def test_errors_are_read_from_blocks() -> None:
+    text = '''Critical:
+no-error
+Major:
+accuracy/addition - "not the account holder"
+- **accuracy/omission** - “the year” - left out
+Minor:
+1. fluency/grammar – 'isn't' – should be plural
+fluency/register - "dir", "du"
+
+Overall a good text.'''
+    assert parse_errors(text).faults == (
+        Fault("major", "accuracy/addition", "not the account holder"),
+        Fault("major", "accuracy/omission", "the year", "", "left out"),
+        Fault("minor", "fluency/grammar", "isn't", "", "should be plural"),
+        Fault("minor", "fluency/register", "dir"), Fault("minor", "fluency/register", "du"),
+    )
+
+
+@pytest.mark.parametrize("text", ["no-error", "No errors.", "Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error",
+                                  '{"errors": []}', "**Major:** none\n**Minor:** none"])  # fmt: skip
+def test_a_text_without_errors_has_none(text: str) -> None:
+    found = parse_errors(text)
+    assert found.ok and not found.faults
+
+
+def test_errors_are_read_from_json() -> None:
+    one = {"severity": "Major", "category": "style", "span": "x", "context": "a x b", "reason": "odd"}
+    assert parse_errors(json.dumps({"errors": [one]})).faults == (Fault("major", "style", "x", "a x b", "odd"),)
+
+
+@pytest.mark.parametrize("text", [
+    "", "The translation is good.", "Major:\nthe word is wrong", 'Major:\naccuracy - "open', '{"errors": [1]}',
+    '{"errors": {}}', '{"errors": [{"severity": "huge"}]}', '{"errors": [{"severity": "major", "span": 3}]}', "85",
+    '{"errors": [{"severity": "major"', 'accuracy - "x"', "Major:\n\nthe word is wrong",
+    'Major:\nno-error\n\n"x" is odd',
+])  # fmt: skip
+def test_lists_of_errors_that_cannot_be_read_are_not_taken_for_empty(text: str) -> None:
+    found = parse_errors(text)
+    assert found.problem and not found.faults
+
+
+@pytest.mark.parametrize(("text", "choice"), [
+    ("A", "A"), ("b.", "B"), ("**A**", "A"), ("[[B]]", "B"), ("tie", "tie"), ("Better: A", "A"),
+    ("Translation B is better.", "B"), ("The better translation is A", "A"), ('{"better": "A"}', "A"),
+    ('{"better": "tie"}', "tie"), ("A\nIt is more fluent than the other.", "A"),
+])  # fmt: skip
+def test_choices_are_read(text: str, choice: str) -> None:
+    assert parse_choice(text).choice == choice
+
+
+@pytest.mark.parametrize("text", ["", "A or B", "A\nB", "It depends.", '{"better": "C"}', '{"better": 1}', "A is worse",
+                                  "Both are bad, but A less so", "AB"])  # fmt: skip
+def test_unclear_choices_are_none(text: str) -> None:
+    assert parse_choice(text).problem and not parse_choice(text).choice
+
+
+def test_rubrics_are_read_from_json_and_lines() -> None:
+    evidence = {"quote": "he", "reason": "the bridge"}
+    scores = dict(zip(ASPECTS, (80, 100, 60, -1, 100)))
+    value = {name: {"score": score, "evidence": [evidence] if score == 80 else []} for name, score in scores.items()}
+    lines = 'reference: 80\n- "he" - the bridge\nTense: 100/100\n**terminology**: 60\nconnectives: n/a\nregister: 100'
+    for text in (json.dumps(value), lines):
+        found = parse_rubric(text)
+        assert found.score == 85
+        assert found.aspects == {name: score for name, score in scores.items() if score >= 0}
+        assert found.faults == (Fault("", "reference", "he", "", "the bridge"),)
+
+
+@pytest.mark.parametrize("text", ["reference: 80", "{}", '{"reference": 80}', "reference: 80\nreference: 90", "80"])
+def test_rubrics_with_aspects_missing_are_not_read(text: str) -> None:
+    assert parse_rubric(text).problem
+
+
+@given(st.text(alphabet='{}[]":,-0189 \n*`<think>/AaBbsScoretjmid', max_size=60))
+def test_no_parser_raises_and_whatever_it_reads_is_in_range(text: str) -> None:
+    for parse in PARSERS:
+        found = parse(text)
+        assert found.ok or (not found.faults and found.score is None and not found.choice)
+        assert found.score is None or 0 <= found.score <= 100
+
+
+def test_a_huge_answer_is_read_in_part_and_not_believed() -> None:
+    assert not parse_score("very " * 400_000).ok
+
+
+# ---------------------------------------------------------------- places
+
+TEXT = 'They found a crack. It has a "leak".'
+
+
+@pytest.mark.parametrize(("quote", "context", "place"), [
+    ("crack", "", "crack"), ("CRACK", "", "crack"), ("found a\ncrack", "", "found a crack"), ("…crack…", "", "crack"),
+    ("“leak”", "", '"leak"'), ("gap", "", None), ("", "", None), ("  ", "", None),
+])  # fmt: skip
+def test_words_are_found_by_their_quote(quote: str, context: str, place: str | None) -> None:
+    found = locate(Fault("", "", quote, context), TEXT)
+    assert (found and TEXT[slice(*found)]) == place
+
+
+def test_of_several_places_the_context_decides_else_the_first() -> None:
+    assert locate(Fault("", "", "a", "has a leak"), TEXT.replace('"', "")) == (27, 28)
+    assert locate(Fault("", "", "a"), TEXT) == (11, 12)
+    assert locate(Fault("", "", "a", "not there"), TEXT) == (11, 12)
