@@ -184,6 +184,7 @@ def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
     ('{\n”a”: ”A”,\n”b”: ”B”\n}', ("A", "B"), "line by line"),
     ('{\n"a": "A "x" y",\n"b": "B"\n}', ('A "x" y', "B"), "line by line"),
     ('{"a": "A"}', ("A", ""), "1 JSON key missing"),
+    ('```json\n{\n"a": "A",\n"b": "B', ("A", "B"), "line by line"),
     ('{"x": "A", "y": "B"}', ("A", "B"), "2 JSON keys changed"),
     ('{"a": "A &amp; a", "b": "B"}', ("A & a", "B"), "unescaped"),
     ("A\nB", ("A", "B"), "line by line"),

@@ -227,7 +227,7 @@ def _mended(body: str) -> tuple[Any, str]:
     for number, line in enumerate(body.split("\n")):
         if _BRACKETS.fullmatch(line):
             continue
-        entry = _ENTRY.fullmatch(line)
+        entry = _ENTRY.fullmatch(line) or _ENTRY.fullmatch(f'{line}"')  # the last one of a text that was cut off
         key = entry["key"] if entry else ""
         text = _string(entry["text"]) if entry else line.strip()
         entries[key if key and key not in entries else f"line {number + 1}"] = text
