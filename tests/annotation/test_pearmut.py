@@ -75,6 +75,16 @@ def test_esa_has_one_system_per_document_and_filled_in_spans(run: wt.Results) ->
     assert "1 critical error" in " ".join(made.notes) and "1 span joined" in " ".join(made.notes)
 
 
+def test_annotators_read_what_the_systems_were_told() -> None:
+    meta = {"prompt_instruction": "Keep <b> & names.", "evaluation_instruction": "Mind the register."}
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", ("Ja.",), {"ref": ("Yes.",)}, meta),))
+    results = wt.evaluate(corpus, [wt.Output("a", {"d": ("Yes.",)})], "chrf", wt.Options(cache=False))
+    content = make_campaign(results).content
+    assert content["data"][0][0]["instructions"] == (
+        "Evaluate the translation from de to en.<br>Mind the register.<br>"
+        "The systems were told: Keep &lt;b&gt; &amp; names.")
+
+
 def test_cesa_has_all_systems_side_by_side(run: wt.Results) -> None:
     data = make_campaign(run, {"two": 2.5}, protocol="cESA", spans=None).content["data"]
     assert [[list(item["tgt"]) for item in doc] for doc in data] == [[["a", "b"]]]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.cli.terminal import console, printable, progress_bar, tsv_row, wrapped
+from wholetext.cli.terminal import console, first_of_each, printable, progress_bar, tsv_row, wrapped
 
 EVIL = "\x1b[2J\x9b31m\u202eevil\r\x07\nforged\t1"
 RAW = ("\x1b", "\x9b", "\u202e", "\r", "\x07", "\u2066")
@@ -153,3 +153,11 @@ def test_a_progress_bar_shows_rows_rate_and_time_left(monkeypatch: pytest.Monkey
 ])
 def test_long_names_are_broken_where_they_have_a_mark(text: str, width: int, lines: list[str]) -> None:
     assert wrapped(text, width, "-_./").split("\n") == lines
+
+
+def test_many_notes_on_documents_are_shown_in_part() -> None:
+    many = [f"sys A, document 'd{i}': 1 × missing </p> added" for i in range(9)]
+    other = ["source, document 'd1': 1 blank line left out", "12 documents only: with fewer than 20 …"]
+    shown = first_of_each([other[0], *many, other[1]])
+    assert shown == [other[0], *many[:3], "sys A: such notes on 6 more documents (-f json prints all)", other[1]]
+    assert first_of_each(many[:3]) == many[:3]

@@ -103,6 +103,11 @@ def test_text_about_translations_is_no_leak() -> None:
     assert leaked("Here is the dog: look!", "Hier ist der Hund: schau!") == ""
 
 
+def test_as_many_as_in_a_reference_are_enough() -> None:
+    assert kinds("A<br><br>b", "A<br>b", "A<br>b") == [] and kinds("A<br>b", "A<br><br>b", "A<br><br>b") == []
+    assert kinds("A<br><br>b", "Ab", "A<br>b") == ["tag"] and kinds("A<br>b", "A<br><br>b", "A<br>b") == ["tag"]
+
+
 def test_a_neighbour_may_have_it() -> None:
     assert kinds(["It cost 1,605 euros.", "See <b>me</b>."], ["Es war teuer.", "Es waren 1605. <b>Ich</b>"]) == []
     assert kinds(["<b>Me.", "And you</b>"], ["Ich.", "<b>Und du</b>"]) == []
@@ -116,6 +121,8 @@ def test_a_document_that_lost_paragraphs() -> None:
     docs["d4"] = (docs["d4"][0].replace("\n", " "),)  # merged, nothing lost
     found = [(flag.kind, flag.doc) for flag in format_flags(corpus, Output("x", docs))]
     assert ("missing", "d3") in found and ("missing", "d4") not in found
+    like = replace(corpus, docs=tuple(replace(doc, refs={"ref": docs["d3"]}) for doc in corpus.docs))
+    assert "missing" not in [flag.kind for flag in format_flags(like, Output("x", docs))]  # a reference has as few
 
 
 def test_shares_reach_notes_and_run() -> None:

@@ -15,7 +15,7 @@ from wmt_folders import Values
 
 from wholetext.cli.main import main
 from wholetext.meta.conventions import recognised, standard_reference
-from wholetext.meta.ranking import official_langs
+from wholetext.meta.ranking import official_langs, preset
 
 OFFICIAL = {"wmt23": ("en-de", "he-en", "zh-en"), "wmt24": ("en-de", "en-es", "ja-zh")}
 HUMAN = {("wmt23", "he-en"): "refA", ("wmt24", "en-de"): "refA"}  # second references, judged as systems
@@ -171,6 +171,8 @@ def test_language_pairs_and_references_of_wmt25_and_wmt24pp() -> None:
     assert official_langs("wmt25", "wmt25", ["en-ja", "ja-zh_CN", "en-de", "en-sr_Cyrl_RS"]) == [
         "en-ja", "en-sr_Cyrl_RS", "ja-zh_CN"]
     assert official_langs("wmt24", "wmt24", ["ja-zh", "en-de", "en-is"]) == ["en-de", "ja-zh"]
+    assert official_langs("wmt24pp", "wmt24pp", ["en-de_DE", "en-is_IS"]) == ["en-de_DE", "en-is_IS"]
+    assert preset("wmt24pp") == preset("wmt24")
     assert standard_reference("wmt24pp", "en-de_DE", ["refA", "posteditA"]) == "posteditA"
     assert standard_reference("wmt24pp", "en-de_DE", ["refA"]) == "refA"
     assert recognised(["Shy", "Wenyiil", "ONLINE-B"], ["BLEU"], ["d"]) == "wmt25"

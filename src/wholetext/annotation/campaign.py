@@ -109,7 +109,7 @@ class _Campaign:
             item: dict[str, Any] = {"item_id": f"{doc.id}#{i}", "doc": doc.id, "seg": i}
             item |= {"weight": self.weights[doc.id]} if doc.id in self.weights else {}
             if i == 0:
-                item["instructions"] = _instructions(self.results.corpus.langs)
+                item["instructions"] = _instructions(self.results.corpus.langs, doc)
             if doc.src is not None:
                 item["src"] = doc.src[i]
             item["tgt"] = {system: segments[i] for system, segments in texts.items()}
@@ -178,9 +178,13 @@ class _Campaign:
         return tuple(text for text, holds in said.items() if holds)
 
 
-def _instructions(langs: tuple[str, str]) -> str:
+def _instructions(langs: tuple[str, str], doc: Document) -> str:
+    """What annotators read above a document: also what systems were told, as ignoring it is an error."""
     known = f" from {langs[0]} to {langs[1]}" if all(langs) else ""
-    return html.escape(f"Evaluate the translation{known}.")
+    lines = [f"Evaluate the translation{known}.", doc.meta.get("evaluation_instruction", "")]
+    told = doc.meta.get("prompt_instruction", "")
+    lines += [f"The systems were told: {told}"] if told else []
+    return "<br>".join(html.escape(line, quote=False) for line in lines if line)
 
 
 def units(text: str) -> list[int]:

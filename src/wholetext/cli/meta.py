@@ -41,7 +41,7 @@ def meta(
         typer.Option("--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable)."),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option("--tasks", help="Official WMT task list: wmt21, wmt22, wmt23, wmt24 or wmt25.")
+        str | None, typer.Option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25.")
     ] = None,
     k: Annotated[str | None, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
     raters: Annotated[

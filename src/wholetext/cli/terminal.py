@@ -14,11 +14,13 @@ import re
 import shutil
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
+from wholetext.errors import count
 from wholetext.files.parsing import printable as printable
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from wholetext.scoring.evaluate import Progress
 
+_OF_DOCUMENT = re.compile(r"(.+?), document \S")
+_FIRST = 3  # notes on documents of one system or side that tables show
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
@@ -180,13 +184,26 @@ def plain_table(left: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
     return table
 
 
+def first_of_each(found: Sequence[str]) -> list[str]:
+    """Notes like "SYSTEM, document ID: …": the first three of each system or side, and how many there are besides."""
+    sides = [match[1] if (match := _OF_DOCUMENT.match(note)) else "" for note in found]
+    many, seen, shown = Counter(sides), Counter[str](), list[str]()
+    for side, note in zip(sides, found):
+        seen[side] += 1
+        if not side or seen[side] <= _FIRST:
+            shown.append(note)
+        elif seen[side] == many[side]:
+            shown.append(f"{side}: such notes on {count(many[side] - _FIRST, 'more document')} (-f json prints all)")
+    return shown
+
+
 def notes(found: Sequence[str], console: Console) -> None:
-    """Notes below a table, wrapped to its width."""
+    """Notes below a table, wrapped to its width; of many about documents of one text the first few."""
     from rich.table import Table
     from rich.text import Text
 
     grid = Table.grid(padding=(0, 1))
-    for note in found:
+    for note in first_of_each(found):
         grid.add_row("!", Text(note, overflow="fold"), style="yellow")
     if found:
         console.print(grid)

@@ -181,8 +181,9 @@ def _changed(kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Te
     lost = (asked - there) & (tokens(whole.src or "") - tokens(whole.hyp))
     added = (there - asked) & (tokens(whole.hyp) - tokens(whole.src or ""))
     if whole.refs:
-        lost = Counter({one: n for one, n in lost.items() if any(one in tokens(ref) for ref in whole.refs)})
-        added = Counter({one: n for one, n in added.items() if not any(one in tokens(ref) for ref in whole.refs)})
+        here, theirs = tokens(whole.hyp), [tokens(ref) for ref in whole.refs]  # as often as in some reference is enough
+        lost = Counter({one: n for one, n in lost.items() if here[one] < min(ref[one] for ref in theirs)})
+        added = Counter({one: n for one, n in added.items() if here[one] > max(ref[one] for ref in theirs)})
     if kind in ("url", "email"):  # other words for the same place are common, so that only a loss counts
         lost, added = Counter({one: n for one, n in lost.items() if one not in whole.hyp.lower()}), Counter()
     parts = [f"{word}: {', '.join(list(some)[:3])}" for word, some in (("lost", lost), ("added", added)) if some]
@@ -216,16 +217,22 @@ def _fold(text: str) -> str:
 
 
 def _fewer_paragraphs(corpus: Corpus, output: Output) -> Iterator[tuple[str, str]]:
-    """Documents with fewer paragraphs than the source, and shorter in proportion."""
+    """Documents with fewer paragraphs than the source and every reference, and shorter in proportion."""
     if not corpus.has_source or len(corpus) < DOCUMENTS:
         return
     texts = [("\n".join(doc.src or ()), "\n".join(output.docs[doc.id])) for doc in corpus.docs]
     ratios = np.array([len(hyp) / max(1, len(src)) for src, hyp in texts])
     usual = float(np.median(ratios))
     for doc, (src, hyp), ratio in zip(corpus.docs, texts, ratios):
-        asked, there = (sum(bool(one.strip()) for one in _BREAK.split(side)) for side in (src, hyp))
+        asked, there = _paragraphs(src), _paragraphs(hyp)
+        if any(_paragraphs("\n".join(ref)) <= there for ref in doc.refs.values()):
+            continue
         if there < asked and usual and hyp.strip() and 1 - ratio / usual >= max(SHORT, SHARE * (asked - there) / asked):
             yield doc.id, f"{there} paragraphs, the source has {asked}, and {ratio / usual:.0%} of the usual length"
+
+
+def _paragraphs(text: str) -> int:
+    return sum(bool(one.strip()) for one in _BREAK.split(text))
 
 
 def _repaired(corpus: Corpus, output: Output, there: set[tuple[str, str | None]]) -> Iterator[Flag]:

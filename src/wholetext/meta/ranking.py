@@ -36,6 +36,7 @@ PRESETS: dict[str, Preset] = {
     "wmt22": Preset(("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True),
     "wmt23": Preset(("sys:pearson", "seg:pearson", "seg:acc_eq"), pooled=True),
     "wmt24": Preset(("sys:spa", "seg:acc_eq")),
+    "wmt24pp": Preset(("sys:spa", "seg:acc_eq")),
     "wmt25": Preset(("sys:spa", "seg:acc_eq"), gold="esa"),
 }
 
@@ -48,8 +49,8 @@ def preset(name: str) -> Preset:
 
 
 def official_langs(name: str, test_set: str, there: Sequence[str]) -> list[str]:
-    """The language pairs of an official table: of the folder's own test set, else of the preset's year."""
-    wanted = (conventions(test_set).pairs or conventions(name).pairs).split()
+    """The language pairs of an official table: of the folder's own test set, else of the preset's year, else all."""
+    wanted = (conventions(test_set).pairs or conventions(name).pairs or " ".join(there)).split()
     return [found for langs in wanted if (found := _same_pair(langs, there))]
 
 
