@@ -30,7 +30,6 @@ ELSEWHERE = {
     "backends/loading": "backends/test_seq2seq metrics/test_metricx",
     "backends/regressor": "metrics/test_metricx",
     "backends/verify": "backends/test_catalogue backends/test_damaged_folders",
-    "cli/about": "cli/test_models_cli files/test_cache",
     "cli/annotation": "annotation/test_pearmut",
     "cli/contrast": "meta/test_contrast meta/test_features",
     "cli/leaderboard": "cli/test_score cli/test_compare_cli",

@@ -7,10 +7,13 @@ import re
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 
 from wholetext import plugins
 from wholetext.errors import PluginError, SpecError, did_you_mean
+from wholetext.files.parsing import read_toml
 from wholetext.spec import Call, Spec, Value, caret, parse
 from wholetext.types import Metric
 from wholetext.views import VIEWS, View
@@ -221,6 +224,22 @@ def parameters(kind: type) -> dict[str, tuple[object, Value]]:
     """Field name → (type, default) of a metric or view class."""
     hints = typing.get_type_hints(kind)
     return {f.name: (hints[f.name], _default(f)) for f in dataclasses.fields(kind)}
+
+
+def explanations(kind: type) -> dict[str, str]:
+    """Field name → what the parameter does and which paper or code it is from (``metrics/parameters.toml``).
+
+    A plug-in says it in the field: ``field(default=2, metadata={"help": "…"})``.
+    """
+    known = _explained()
+    names = [str(vars(one)["name"]) for one in kind.__mro__ if isinstance(vars(one).get("name"), str)]
+    merged = {key: text for name in ("all", *reversed(names)) for key, text in known.get(name, {}).items()}
+    return {f.name: str(f.metadata.get("help") or merged.get(f.name, "")) for f in dataclasses.fields(kind)}
+
+
+@cache
+def _explained() -> dict[str, dict[str, str]]:
+    return read_toml(files("wholetext.metrics").joinpath("parameters.toml").read_bytes())
 
 
 def _build(kind: type[T], args: dict[str, Value], text: str) -> T:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wholetext.cli import options
+from wholetext.cli.shell.completion import complete_models, complete_names
 from wholetext.cli.terminal import entry, paged, print_json, warn
 from wholetext.errors import count
 
@@ -58,49 +59,79 @@ def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
     print("\n`wholetext show NAME` explains one: its parameters, direction, range and paper.")
 
 
-def show(name: Annotated[str, typer.Argument(help="Metric, view, alias or full spec string.")]) -> None:
+def show(
+    name: Annotated[
+        str, typer.Argument(help="Metric, view, alias or full spec string.", autocompletion=complete_names)
+    ],
+) -> None:
     """Explain a metric, a view or a spec string."""
-    from wholetext.registry import ALIASES, arguments, parameters, scorer, view_class
+    from wholetext.registry import ALIASES, arguments, scorer, view_class
     from wholetext.spec import Call
 
-    if view := view_class(name):
-        kind: type = view
-        given: Mapping[str, Value] = {}
-        print(f"view {name}\n\n{inspect.getdoc(kind) or ''}")
-    else:
+    with paged():
+        if view := view_class(name):
+            print(f"view {name}\n")
+            _prose(view)
+            _print_parameters(view, {})
+            return
         found = scorer(name)
         metric = found.metric
-        kind = type(metric)
         if name in ALIASES:
             print(f"{name} stands for {found.spec}\n")
-        print(f"metric {metric.name}: {metric.summary}\n\n{inspect.getdoc(kind) or ''}\n")
+        entry(f"metric {metric.name}: ", f"{metric.summary}\n")
+        print()
+        _prose(type(metric))
         print(f"needs      {', '.join(sorted(metric.needs))}")
         if metric.wants:
             print(f"wants      {', '.join(sorted(metric.wants))} (used when given)")
         better = "higher is better" if metric.higher_is_better else "lower is better"
         print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
-        print(f"outputs    {', '.join(metric.outputs)}")
+        outputs = [output for output in metric.outputs if "." not in output]
+        parts = [output for output in metric.outputs if "." in output]  # of these, such as tense.recall
+        more = f" and {len(parts)} parts of them ({parts[0]} …)" if parts else ""
+        entry("outputs    ", ", ".join(outputs) + more)
         usual = Call(found.view.name, arguments(found.view))
         print(f"view       {usual} (put another before it: context(prev=2):{metric.name})")
-        given = arguments(metric)
+        _print_parameters(type(metric), arguments(metric))
+
+
+def _prose(kind: type) -> None:
+    """The docstring, as wide as the terminal."""
+    for paragraph in (inspect.getdoc(kind) or "").replace("``", "").split("\n\n"):
+        entry("", paragraph)
+        print()
+
+
+def _print_parameters(kind: type, given: Mapping[str, Value]) -> None:
+    """Every parameter with its value, what it takes, and what it does."""
+    from wholetext.registry import explanations, parameters
+
+    said = explanations(kind)
     print("parameters")
     for key, (hint, default) in parameters(kind).items():
-        print(f"  {key:<16} {given.get(key, default)!s:<10} {_hint(hint)}")
+        value = given.get(key, default)
+        shown = str(value).lower() if value is None or isinstance(value, bool) else value if value != "" else '""'
+        entry(f"  {key}={shown}   ", _hint(hint))
+        if said[key]:
+            entry("      ", said[key])
 
 
 def _hint(hint: object) -> str:
     """A type as a person reads it: choices, or the plain names."""
     if typing.get_origin(hint) is typing.Literal:
-        return " | ".join(str(choice) for choice in typing.get_args(hint))
+        return " | ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in typing.get_args(hint))
     parts = typing.get_args(hint) or (hint,)
-    return " | ".join("none" if part is type(None) else getattr(part, "__name__", str(part)) for part in parts)
+    words = {"NoneType": "none", "bool": "true | false", "int": "integer", "float": "number", "str": "text"}
+    return " | ".join(words.get(name := getattr(part, "__name__", str(part)), name) for part in parts)
 
 
 # ---------------------------------------------------------------- models
 
 models = typer.Typer(help="List, download and verify models.", **APP)
 Name = Annotated[
-    str, typer.Argument(help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …).")
+    str,
+    typer.Argument(autocompletion=complete_models,
+                   help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …)."),
 ]
 Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit (default: the latest).")]
 

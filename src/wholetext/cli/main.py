@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from wholetext import plugins
 from wholetext.cli.options import flattened
+from wholetext.cli.shell.completion import VARIABLE, completing
 from wholetext.cli.shell.spelling import spread
 from wholetext.cli.terminal import guarded, printable
 from wholetext.errors import PluginError, WholetextError, WholetextWarning
@@ -137,6 +138,9 @@ def main(argv: list[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WholetextWarning)  # verbs print notes themselves
             with guarded():
+                if VARIABLE in os.environ:
+                    with completing():
+                        build()(prog_name="wholetext")
                 build()(spread(given))
     except WholetextError as fault:
         print(f"error: {printable(str(fault), keep=chr(10))}", file=sys.stderr)

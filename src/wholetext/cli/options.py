@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from wholetext.cli.shell.completion import complete_metrics, complete_systems
 from wholetext.cli.shell.spelling import TOKENS_PER_SEGMENT, split_metrics
 from wholetext.errors import InputError
 from wholetext.io.formats import BUILTIN, names
@@ -32,7 +33,7 @@ def int_or_none(text: str) -> int | None:
 
 def metrics_option(help: str) -> Any:
     """The option ``-m``, which takes one or several metrics however they are written."""
-    return typer.Option("-m", "--metric", "--metrics", callback=split_metrics,
+    return typer.Option("-m", "--metric", "--metrics", callback=split_metrics, autocompletion=complete_metrics,
                         help=f"{help}; several: -m chrf bleu, -m chrf,bleu or repeated.")
 
 
@@ -55,7 +56,10 @@ Segments = Annotated[
     Literal["auto", "p", "lines", "json", "none"],
     typer.Option("--segments", help="Segments of WMT25/26 documents: <p>, lines, JSON strings, or none (one segment)."),
 ]
-Systems = Annotated[list[str] | None, typer.Option("--system", help="Restrict to these systems (repeatable).")]
+Systems = Annotated[
+    list[str] | None,
+    typer.Option("--system", autocompletion=complete_systems, help="Restrict to these systems (repeatable)."),
+]
 Metrics = Annotated[
     list[str] | None,
     metrics_option("Metrics to compute, [view:]metric[@model] (default: document-level ones that are installed)"),
@@ -68,7 +72,9 @@ TableJsonTsv = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--
 Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="Output format.")]
 Signatures = Annotated[bool, typer.Option("--signatures", help="Print full signatures.")]
 Baseline = Annotated[
-    str | None, typer.Option("--baseline", help="Baseline system for paired tests (default: the best system).")
+    str | None,
+    typer.Option("--baseline", autocompletion=complete_systems,
+                 help="Baseline system for paired tests (default: the best system)."),
 ]
 Seed = Annotated[
     int | None,

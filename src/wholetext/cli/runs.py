@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wholetext.cli import options, terminal
+from wholetext.cli.shell.completion import complete_documents, complete_metrics, complete_systems
 from wholetext.cli.terminal import number, warn
 from wholetext.errors import count
 
@@ -71,10 +72,14 @@ def gate(
     *,
     context: typer.Context,
     run: Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")],
-    baseline: Annotated[str, typer.Option("--baseline", help="System that the others must not fall below.")],
+    baseline: Annotated[
+        str, typer.Option("--baseline", autocompletion=complete_systems, help="System that no other may fall below.")
+    ],
     metric: Annotated[list[str] | None, options.metrics_option("Metrics of the run to check (default: all)")] = None,
     system: Annotated[
-        list[str] | None, typer.Option("--system", help="Systems to check (repeatable; default: all others).")
+        list[str] | None,
+        typer.Option("--system", autocompletion=complete_systems,
+                     help="Systems to check (repeatable; default: all others)."),
     ] = None,
     max_drop: Annotated[
         float, typer.Option("--max-drop", min=0, help="Largest significant fall that passes, in units of the score.")
@@ -123,12 +128,17 @@ def _given(context: typer.Context, results: Results, given: Significance) -> Sig
 def explain(
     input: Annotated[str | None, typer.Argument(help="Run folder, or any input of `wholetext score`.")] = None,
     doc: Annotated[
-        str | None, typer.Option("--doc", help="Document id (default: the document with the lowest score).")
+        str | None,
+        typer.Option("--doc", autocompletion=complete_documents,
+                     help="Document id (default: the document with the lowest score)."),
     ] = None,
-    system: Annotated[str | None, typer.Option("--system", help="System (required if there are several).")] = None,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", autocompletion=complete_systems, help="System (required if there are several)."),
+    ] = None,
     metric: Annotated[
         str | None,
-        typer.Option("-m", "--metric",
+        typer.Option("-m", "--metric", autocompletion=complete_metrics,
                      help="blonde, d-blonde, blonde-plus or a metric with spans (default: the first in the run)."),
     ] = None,
     ref: Annotated[str | None, typer.Option("--ref", help="Reference to show (default: the first).")] = None,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from wholetext.cli import options, terminal
+from wholetext.cli.shell.completion import complete_metrics, complete_models
 from wholetext.cli.shell.spelling import with_model
 from wholetext.cli.terminal import number, printable, progress_bar, warn
 from wholetext.errors import InputError, count
@@ -29,7 +30,9 @@ def score(
     files: options.Files,
     metric: options.Metrics = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="COMET's spelling: model of metrics that name none (alone: of comet).")
+        str | None,
+        typer.Option("--model", autocompletion=complete_models,
+                     help="COMET's spelling: model of metrics that name none (alone: of comet)."),
     ] = None,
     chosen: options.Chosen,
     out: options.Out = None,
@@ -142,7 +145,10 @@ def plan(
 def sweep(
     *,
     files: options.Files,
-    metric: Annotated[str, typer.Option("-m", "--metric", help="Metric; the sweep replaces its view.")] = "chrf",
+    metric: Annotated[
+        str,
+        typer.Option("-m", "--metric", autocompletion=complete_metrics, help="Metric; the sweep replaces its view."),
+    ] = "chrf",
     context: Annotated[
         int | None, typer.Option("--context", min=0, help="Maximum context size in segments; sizes 0 … N are scored.")
     ] = None,

@@ -132,10 +132,10 @@ def paged() -> Iterator[None]:
         if text.count("\n") < shutil.get_terminal_size().lines:
             getattr(real, "inner", real).write(text)  # its control characters are shown already
         else:
-            from click import echo_via_pager
+            import pydoc
 
             os.environ.setdefault("LESS", "-FRX")  # colours, and the text stays on the screen, as git does it
-            echo_via_pager(text, color=True)
+            pydoc.pager(text)
 
 
 def console(width: int | None = None, **options: Any) -> Console:
