@@ -210,32 +210,53 @@ def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations
     for spec in metrics or results.scores:
         parser, marks = SpanParser(), list[Marked]()
         texts = {output.system: output.docs for output in results.outputs}
-        for system, scores in results[spec].items():
-            marks += _run_marks(spec, scores, texts[system], results.corpus.langs[1], parser)
+        by_system = results[spec]
+        says = any(_errors(facts) for scores in by_system.values() for facts in scores.details)
+        for system, scores in by_system.items():
+            marks += _run_marks(spec, scores, texts[system], results.corpus.langs[1], parser if says else None)
         found.append(Annotations(spec, tuple(marks), parser.notes(spec)))
     return found
 
 
+def _errors(facts: Any) -> list[tuple[int | None, int | None, str]]:
+    """(start, end, severity) of what a metric marked in a row; errors that a judge could not quote have no place.
+
+    Quotes that a judge gives as evidence for a score are no errors.
+    """
+    if not isinstance(facts, Mapping):
+        return []
+    placed = [(int(span["start"]), int(span["end"]), str(span.get("severity", "")))
+              for span in facts.get("spans") or ()]
+    unplaced = [(None, None, str(error.get("severity", ""))) for error in facts.get("errors") or ()
+                if not error.get("located") or error.get("side") == "src"]
+    return [one for one in (*placed, *unplaced) if one[2] != "evidence"]
+
+
 def _run_marks(
-    spec: str, scores: Scores, texts: Mapping[str, tuple[str, ...]], lang: str, parser: SpanParser
+    spec: str, scores: Scores, texts: Mapping[str, tuple[str, ...]], lang: str, parser: SpanParser | None
 ) -> Iterator[Marked]:
-    """Every segment that the metric scored, with the spans of all rows that cover it, each once."""
+    """Every segment that the metric scored, with the spans of all rows that cover it, each once.
+
+    Where a metric that marks errors has no score, as when a judge refused, the segment is not marked at all.
+    """
     glue, rows = glue_of(lang, scores), scores.rows
-    says = any(isinstance(facts, Mapping) and "spans" in facts for facts in scores.details)
     value = scores.at("segment") * (1 if scores.higher_is_better else -1)
     reached, first = rows.coverage() > 0.5, np.concatenate([[0], np.cumsum(rows.sizes)])
     for at_doc, doc in enumerate(rows.docs):
         segments, of = texts[doc], rows.of(at_doc)
-        found: list[dict[tuple[int, int, str], None]] = [{} for _ in segments]
+        found: list[dict[tuple[int | None, int | None, str], None]] = [{} for _ in segments]
         with damaged_details(scores):
-            for row in range(of.start, of.stop) if says else ():
+            for row in range(of.start, of.stop) if parser else ():
                 start = int(rows.start[row])
                 stop = len(segments) if scores.signature.get("view") == "whole" else int(rows.stop[row])
-                for span in (scores.details[row] or {}).get("spans") or ():
-                    for place, a, b in stretches(segments[start:stop], glue, int(span["start"]), int(span["end"])):
-                        found[start + place][a, b, str(span.get("severity", ""))] = None
+                for a, b, severity in _errors(scores.details[row]):
+                    if a is None or b is None:  # somewhere in the row
+                        found[start][None, None, severity] = None
+                    else:
+                        for place, first_of, end in stretches(segments[start:stop], glue, a, b):
+                            found[start + place][first_of, end, severity] = None
         for place, text in enumerate(segments[: int(rows.sizes[at_doc])]):
-            if reached[first[at_doc] + place]:
-                spans, unplaced = parser.parse(found[place], text, spec) if says else (None, 0)
-                score = float(value[first[at_doc] + place])
+            score = float(value[first[at_doc] + place])
+            if reached[first[at_doc] + place] and not (parser and math.isnan(score) and not found[place]):
+                spans, unplaced = parser.parse(found[place], text, spec) if parser else (None, 0)
                 yield Marked(scores.system, doc, place, spec, spans, score, text, unplaced)
