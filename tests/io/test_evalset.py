@@ -170,3 +170,13 @@ def test_a_real_folder_reads_fast(data: Path) -> None:
     start = time.perf_counter()
     evalset.read(data / "evalsets/wmt21.news", "zh-en")
     assert time.perf_counter() - start < 1.0
+
+
+def test_what_has_no_human_scores_says_so(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text("{}")
+    with pytest.raises(InputError, match="human scores are read from EvalSet folders") as caught:
+        evalset.pairs(tmp_path / "corpus.jsonl")
+    assert "human-scores/" in caught.value.next
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(InputError, match="a run folder, which has no human scores"):
+        evalset.pairs(tmp_path)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from wholetext.cli.main import main
 from wholetext.io import FORMATS, LineFiles, Loaded, read
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
@@ -33,13 +34,21 @@ def test_every_example(files: Path) -> None:
     corpus = read(files / "corpus.jsonl")
     assert shape(corpus) == ({"news.1": 2, "talk.7": 1}, ["sysA"])
     assert corpus.corpus.id == "demo" and corpus.corpus.langs == ("de", "en")
-    assert corpus.outputs[0].docs["news.1"] == ("He came late, but she was there.",)
+    assert corpus.outputs[0].docs["news.1"] == ("He came late.", "She was there.")
     assert shape(read(files / "segments.jsonl")) == ({"news.1": 2, "talk.7": 1}, ["sysA", "sysB"])
     wmt = read([files / "wmt25.jsonl", files / "sysA.jsonl"], langs="en-de")
     assert shape(wmt) == ({"en-de_#_news_#_1": 2}, ["sysA"]) and wmt.corpus.langs == ("en", "de_DE")
     assert shape(read(files / "newstest.xml")) == ({"news.1": 1}, ["sysA"])
     lines = read(LineFiles(src=files / "src.txt", hyps=[files / "sysA.txt"], docs=files / "ids.txt"))
     assert shape(lines) == ({"news.1": 2, "talk.7": 1}, ["sysA"])
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "segments.jsonl", "corpus.tsv", "newstest.xml"])
+def test_every_example_is_scored_as_it_is(name: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["score", str(files / name), "-m", "chrf", "-b"])
+    said = capsys.readouterr()
+    assert not left.value.code and said.out.count("\n") == said.out.count(".") > 0, said.err
 
 
 def test_every_format_has_its_row(files: Path) -> None:

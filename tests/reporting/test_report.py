@@ -8,6 +8,7 @@ import pytest
 
 import wholetext as wt
 from wholetext.demo import load
+from wholetext.reporting.page import read_sources
 
 pytest.importorskip("jinja2")
 
@@ -32,3 +33,20 @@ def test_results_need_a_name_for_the_page_and_a_report_is_of_one_run(run: Path, 
     with pytest.raises(wt.RunError, match="a report is about one"):
         wt.report([run, run], tmp_path / "two.html")
     assert not (tmp_path / "two.html").exists()
+
+
+def test_a_sweep_beside_a_run_is_a_study_of_it(run: Path, tmp_path: Path) -> None:
+    """A sweep's folder holds a run too, which is shown only where there is no other."""
+    results = wt.open_run(run)
+    swept = wt.sweep(results.corpus, results.outputs, "chrf", wt.Axes(window=2), wt.Options(cache=False))
+    wt.write_sweep(swept, tmp_path / "windows")
+    for sources in ([run, tmp_path / "windows"], [tmp_path / "windows", run]):
+        found, studies = read_sources(sources)
+        assert found is not None and set(found.scores) == set(results.scores)
+        assert [study.kind for study in studies] == ["sweep"]
+    alone, _ = read_sources([tmp_path / "windows"])
+    assert alone is not None and set(alone.scores) == set(swept.results.scores)
+    (tmp_path / "meta").mkdir()
+    with pytest.raises(wt.RunError, match="neither a run nor a study") as caught:
+        read_sources([run, tmp_path / "meta"])
+    assert caught.value.where == str(tmp_path / "meta")

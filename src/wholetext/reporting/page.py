@@ -72,24 +72,29 @@ def report(
 
 def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:
     """The run among the sources, if there is one, and every study."""
-    runs: list[Results] = []
+    runs: list[Results | Path] = []
+    swept: list[Path] = []  # runs behind a study (a sweep writes both), which are the run if there is no other
     studies: list[Study] = []
     for source in sources:
-        if isinstance(source, Results):
-            runs.append(source)
-        elif isinstance(source, Study):
+        if isinstance(source, Study):
             studies.append(source)
+        elif isinstance(source, Results):
+            runs.append(source)
         elif not Path(source).is_dir():
             studies.append(read_study(Path(source)))
         else:
             held = [file for name in FILES if (file := run_file(Path(source), name)).is_file()]
             studies += [read_study(file) for file in held]
-            if run_file(Path(source), "run.json").is_file() or not held:
-                runs.append(runs[0] if runs else open_run(source))
+            if run_file(Path(source), "run.json").is_file():
+                (swept if held else runs).append(Path(source))
+            elif not held:
+                raise RunError("there is neither a run nor a study in this folder", where=str(source), next=(
+                    "give what `wholetext score`, `meta`, `sweep`, `contrast` or `rank` wrote with --out"))
         if len(runs) > 1:
             raise RunError("there is a run already, and a report is about one", where=str(source),
                            next="write one report per run")
-    return runs[0] if runs else None, studies
+    run = next(iter([*runs, *swept]), None)
+    return open_run(run) if isinstance(run, Path) else run, studies
 
 
 def default_page(sources: Sequence[Source]) -> Path:

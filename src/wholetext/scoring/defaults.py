@@ -27,7 +27,8 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     language, found = code_of(corpus.langs[1]), list[str]()
     groups: list[tuple[str, ...]]
     if corpus.references:
-        groups = [("d-blonde",)] if language else []
+        aligned = all(len(output.docs[doc.id]) == len(doc) for output in outputs for doc in corpus.docs)
+        groups = [("d-blonde",)] if language and aligned else []
         groups += [("doc-bertscore",)] if language == "en" and embedded("minilm") and _installed() else []
         groups += SURFACE
     else:

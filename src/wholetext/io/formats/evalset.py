@@ -119,8 +119,15 @@ def language_pair(folder: FilePath, langs: Langs) -> str:
 
 def _root(folder: FilePath) -> Path:
     root = Path(folder)
+    if root.is_file():
+        raise InputError("this is a file, and human scores are read from EvalSet folders", where=str(root),
+                         next="write its texts with wholetext.io.formats.evalset.write(FOLDER, wholetext.read(FILE)), "
+                              "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)")
     if not is_folder(root):
         raise InputError("there is no such folder", where=str(root), next="check the path")
+    if (root / "run.json").is_file():
+        raise InputError("this is a run folder, which has no human scores", where=str(root),
+                         next="give the EvalSet folder with the human scores; -m computes metrics on it")
     if not any(is_folder(root / part) for part in _PARTS):
         raise InputError("this folder is not an EvalSet", where=str(root), next=f"it should have {', '.join(_PARTS)}")
     return root
