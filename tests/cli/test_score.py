@@ -19,6 +19,8 @@ from wholetext.cli.main import main
 from wholetext.cli.shell.spelling import spread
 from wholetext.demo import load
 from wholetext.errors import InputError
+from wholetext.io import Loaded
+from wholetext.io.formats import jsonl
 from wholetext.scoring.evaluate import evaluate
 from wholetext.significance.compare import compare
 
@@ -394,3 +396,32 @@ def test_reference_free_metrics_are_listed_with_their_aliases(capsys: pytest.Cap
     out = call(capsys, "list", "--no-ref")[1]
     assert "slide-kiwi" in out and "metricx-qe" in out and "doc-bertscore" not in out and "doc-comet " not in out
     assert "kiwi" in json.loads(call(capsys, "list", "--no-ref", "--json")[1])["aliases"]
+
+
+def test_scores_by_domain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A domain's score is that of its documents scored alone; every format has it."""
+    corpus, outputs = load("de-en")
+    docs = tuple(replace(doc, meta={"domain": "ab"[i % 2]}) for i, doc in enumerate(corpus.docs))
+    corpus = replace(corpus, docs=docs)
+    part = replace(corpus, docs=corpus.docs[1::2])
+    alone = evaluate(part, [replace(one, docs={doc.id: one.docs[doc.id] for doc in part.docs}) for one in outputs],
+                     ["bleu"])["bleu"]
+    jsonl.write(tmp_path / "c.jsonl", Loaded(corpus, tuple(outputs), ()))
+    command = ["score", str(tmp_path / "c.jsonl"), "-m", "bleu", "-m", "ter", "--by-domain"]
+    _, out, _ = call(capsys, *command, "--json")
+    found = {one["system"]: one["domains"] for one in json.loads(out)["metrics"][0]["systems"]}
+    assert {system: each["b"] for system, each in found.items()} == {
+        system: pytest.approx(one.score) for system, one in alone.items()}
+    _, table, _ = call(capsys, *command)
+    assert table.count("By domain") == 2 and f"{found['literal']['a']:.2f}" in table.split("By domain")[1]
+    for format in ("tsv", "latex"):
+        _, out, _ = call(capsys, *command, "-f", format)
+        assert f"{found['literal']['b']:.2f}"[:-1] in out
+    _, out, _ = call(capsys, "score", str(tmp_path / "c.jsonl"), "-m", "bleu")
+    assert "By domain" not in out
+
+
+def test_without_domains_that_is_said(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sources = ["-s", str(files / "src.txt"), "-t", str(files / "literal.txt"), "-r", str(files / "ref.txt")]
+    _, out, _ = call(capsys, "score", *sources, "-m", "chrf", "--by-domain")
+    assert "no document has a domain" in out and "By domain" not in out

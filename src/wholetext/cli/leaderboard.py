@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from wholetext.significance.compare import Comparison, SystemResult
     from wholetext.types import Scores
 
+Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain → score
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
 def render(
     results: Results, compared: Mapping[str, Comparison], format: str, signatures: bool = False,
-    decimals: int | None = None,
+    decimals: int | None = None, by_domain: bool = False,
 ) -> None:
     """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr.
 
@@ -32,18 +33,28 @@ def render(
         comparisons = [replace(each, decimals=decimals) for each in comparisons]
     tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
     notes = list(dict.fromkeys((*results.notes, *tested)))
+    domains = _domains(results, comparisons) if by_domain or format == "json" else {}
+    if by_domain and not any(map(any, domains.values())):
+        notes.append("no document has a domain: there are no scores by domain")
     if format == "table":
         with terminal.paged():
-            _table(results, comparisons, notes, signatures)
+            _table(results, comparisons, notes, signatures, domains)
     elif format == "json":
-        terminal.print_json(as_json(results, comparisons, notes))
+        terminal.print_json(as_json(results, comparisons, notes, domains))
     elif format == "scores":
         warn(notes)
         for system in results.systems:
             print("\t".join(number(each[system].score, each.decimals) for each in comparisons))
     else:
         warn(notes)
-        print(_latex(comparisons) if format == "latex" else "\n".join(map(terminal.tsv_row, _tsv(comparisons))))
+        made = _latex(comparisons, domains) if format == "latex" else "\n".join(
+            map(terminal.tsv_row, _tsv(comparisons, domains)))
+        print(made)
+
+
+def _domains(results: Results, comparisons: Sequence[Comparison]) -> Domains:
+    found = {each.metric: results.by_domain(each.metric, each.output) for each in comparisons}
+    return {metric: {system: row for system, row in rows.items() if row} for metric, rows in found.items()}
 
 
 def arrow(comparison: Comparison) -> str:
@@ -55,11 +66,20 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
     return [standing.system for standing in comparisons[0].standings]
 
 
-def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool) -> None:
+def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool,
+           domains: Domains) -> None:
     from rich.text import Text
 
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
     _scores(comparisons, console)
+    for each in comparisons:
+        rows = domains.get(each.metric, {})
+        if rows:
+            names = [f"{each.label} {arrow(each)}", *next(iter(rows.values()))]
+            cells = [[system, *(number(value, each.decimals) for value in rows[system].values())]
+                     for system in order(comparisons)]
+            console.print("\nBy domain")
+            terminal.print_blocks(names, cells, 1, console)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
     legend = "± is a 95 % interval"
     if len(first.standings) > 1:
@@ -162,25 +182,28 @@ def _cell(standing: SystemResult, places: int, systems: int) -> Any:
     return text
 
 
-def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]) -> dict[str, Any]:
+def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], domains: Domains
+            ) -> dict[str, Any]:
     """Everything as plain values; numbers are numbers, undefined ones null."""
 
     def plain(value: float) -> float | None:
         return None if math.isnan(value) else value
 
-    def system(one: SystemResult, scores: Scores) -> dict[str, Any]:
+    def system(one: SystemResult, scores: Scores, within: Mapping[str, float]) -> dict[str, Any]:
         return {
             "system": one.system, "score": plain(one.score),
             "interval": [plain(one.interval.low), plain(one.interval.high)], "delta": plain(one.delta),
             "delta_interval": [plain(one.delta_interval.low), plain(one.delta_interval.high)], "p": plain(one.p),
             "p_holm": plain(one.p_holm), "rank": one.rank, "verdict": one.verdict, "signature": str(scores.signature),
             "short_signature": scores.signature.short, "notes": list(scores.notes),
+            "domains": {name: plain(value) for name, value in within.items()},
         }
 
     metrics = [
         {"name": one.metric, "output": one.output, "higher_is_better": one.higher_is_better, "decimals": one.decimals,
          "baseline": one.baseline, "test": dict(one.signature),
-         "systems": [system(each, results.scores[one.metric][each.system]) for each in one.standings]}
+         "systems": [system(each, results.scores[one.metric][each.system], domains[one.metric].get(each.system, {}))
+                     for each in one.standings]}
         for one in comparisons
     ]
     return {
@@ -190,18 +213,25 @@ def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence
     }
 
 
-def _tsv(comparisons: Sequence[Comparison]) -> list[list[str]]:
-    rows = [["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank"]]
+def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> list[list[str]]:
+    names = next((list(row) for rows in domains.values() for row in rows.values()), [])
+    rows = [["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank", *names]]
     for comparison in comparisons:
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
-            rows.append([comparison.label, s.system, *(repr(float(x)) for x in numbers), str(s.rank or "")])
+            within = domains[comparison.metric][s.system].values() if names else ()
+            rows.append([comparison.label, s.system, *(repr(float(x)) for x in numbers), str(s.rank or ""),
+                         *map(repr, within)])
     return rows
 
 
-def _latex(comparisons: Sequence[Comparison]) -> str:
+def _latex(comparisons: Sequence[Comparison], domains: Domains) -> str:
     arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
-    head = ["System", *(f"{c.label.translate(LATEX)} {arrows[arrow(c)]}" for c in comparisons)]
+    names = next((list(row) for rows in domains.values() for row in rows.values()), [])
+    within = [printable(name).translate(LATEX) for name in names]
+    head = ["System"]
+    for c in comparisons:
+        head += [f"{c.label.translate(LATEX)} {arrows[arrow(c)]}", *within]
     rows = []
     for system in order(comparisons):
         cells = []
@@ -212,5 +242,6 @@ def _latex(comparisons: Sequence[Comparison]) -> str:
             score = number(standing.score, places)
             bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
             cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
+            cells += [number(value, places) for value in domains[comparison.metric][system].values()] if names else []
         rows.append([printable(system).translate(LATEX), *cells])
-    return terminal.booktabs("l" + "r" * len(comparisons), [head], rows)
+    return terminal.booktabs("l" + "r" * (len(head) - 1), [head], rows)

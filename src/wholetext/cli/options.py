@@ -71,6 +71,7 @@ TableOrJson = Annotated[Literal["table", "json"], typer.Option("-f", "--format",
 TableJsonTsv = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="Output format.")]
 Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="Output format.")]
 Signatures = Annotated[bool, typer.Option("--signatures", help="Print full signatures.")]
+ByDomain = Annotated[bool, typer.Option("--by-domain", help="Also show the scores within each domain.")]
 Baseline = Annotated[
     str | None,
     typer.Option("--baseline", autocompletion=complete_systems,

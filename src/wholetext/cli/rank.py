@@ -92,22 +92,10 @@ def _cells(found: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]
 
 
 def _table(found: Ranking, head: list[str], rows: list[list[str]]) -> None:
-    """Columns that have no room beside the others go into a block below, with the systems again."""
     from rich.text import Text
 
     console = terminal.console(80)
-    widths = [max(Text(line[i]).cell_len for line in [head, *rows]) for i in range(len(head))]
-    begin = 2
-    while begin < len(head):
-        end, room = begin + 1, console.width - widths[0] - widths[1] - 4 - widths[begin]
-        while end < len(head) and widths[end] + 2 <= room:
-            room -= widths[end] + 2
-            end += 1
-        table = terminal.plain_table(head[:2], head[begin:end])
-        for line in rows:
-            table.add_row(*(Text(printable(cell)) for cell in (*line[:2], *line[begin:end])))
-        console.print(*([""] if begin > 2 else []), table, sep="\n")
-        begin = end
+    terminal.print_blocks(head, rows, 2, console)
     said = (f"\n{count(len(rows), 'system')}, {count(len(found.metrics), 'metric')}, "
             f"{count(found.documents, 'document')}{', ' * bool(found.langs)}{found.langs}.")
     if found.draws:

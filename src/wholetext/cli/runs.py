@@ -39,6 +39,7 @@ def compare(
     format: options.Format = "table",
     json_: options.Json = False,
     width: options.Decimals = None,
+    by_domain: options.ByDomain = False,
     testing: options.Testing,
     signatures: options.Signatures = False,
 ) -> None:
@@ -63,7 +64,7 @@ def compare(
     comparisons = compare_run(results, how, output)[1]
     shown = "json" if json_ else format
     with terminal.paged() if shown == "table" else nullcontext():
-        render(results, comparisons, shown, signatures, width)
+        render(results, comparisons, shown, signatures, width, by_domain)
         if shown == "table":
             pairs([comparisons[spec] for spec in specs], width)
 

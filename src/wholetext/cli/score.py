@@ -45,6 +45,7 @@ def score(
         typer.Option("-b", "--score-only",
                      help="Print scores only: a line per system in the given order, a column per metric."),
     ] = False,
+    by_domain: options.ByDomain = False,
     baseline: options.Baseline = None,
     testing: options.Testing,
     execution: options.Execution,
@@ -82,7 +83,7 @@ def score(
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise
     shown = "scores" if score_only else "json" if json_ else format
-    render(results, compare_run(results)[1], shown, signatures, width)
+    render(results, compare_run(results)[1], shown, signatures, width, by_domain)
     for name in log or ():
         print(log_run(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):

@@ -184,6 +184,24 @@ def plain_table(left: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
     return table
 
 
+def print_blocks(head: Sequence[str], rows: Sequence[Sequence[str]], fixed: int, console: Console) -> None:
+    """A table; columns that have no room beside the others go into a block below, with the first ``fixed`` again."""
+    from rich.text import Text
+
+    widths = [max(Text(printable(line[i])).cell_len for line in [head, *rows]) for i in range(len(head))]
+    begin = fixed
+    while begin < len(head):
+        end, room = begin + 1, console.width - sum(widths[:fixed]) - 2 * fixed - widths[begin]
+        while end < len(head) and widths[end] + 2 <= room:
+            room -= widths[end] + 2
+            end += 1
+        table = plain_table(head[:fixed], head[begin:end])
+        for line in rows:
+            table.add_row(*(Text(printable(cell)) for cell in (*line[:fixed], *line[begin:end])))
+        console.print(*([""] if begin > fixed else []), table, sep="\n")
+        begin = end
+
+
 def first_of_each(found: Sequence[str]) -> list[str]:
     """Notes like "SYSTEM, document ID: …": the first three of each system or side, and how many there are besides."""
     sides = [match[1] if (match := _OF_DOCUMENT.match(note)) else "" for note in found]

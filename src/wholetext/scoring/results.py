@@ -73,6 +73,17 @@ class Results:
                            next=did_you_mean(spec, known) or f"there are some of {', '.join(known)}")
         return found
 
+    def by_domain(self, spec: str, output: str | None = None) -> dict[str, dict[str, float]]:
+        """System → domain → score of the documents that are in it (``meta["domain"]``); of another output if named."""
+        domains = np.array([doc.meta.get("domain", "") for doc in self.corpus.docs])
+        found = {}
+        for system, scores in self[spec].items():
+            column, totals = scores.outputs.index(output) if output else 0, scores.totals()
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found[system] = {name: float(scores.reduce(totals[domains == name].sum(axis=0))[..., column])
+                                 for name in dict.fromkeys(domains.tolist()) if name}
+        return found
+
 
 def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | None = None) -> None:
     """Write a run folder, with ``more`` text files by name. An older run in it is replaced, all of it or nothing; files
