@@ -1,8 +1,8 @@
 """`make test-cpus`: the default tests under every instruction set of this processor that libraries can be held to.
 
-torch's own kernels (ATEN_CPU_CAPABILITY), torch's oneDNN and MKL, and numpy's OpenBLAS each choose by processor. A set
-that the processor lacks would end the process with SIGILL, so it is skipped, with the reason. Further arguments go to
-pytest: ``python tools/test_cpus.py tests/stats`` repeats these tests only.
+torch's own kernels (ATEN_CPU_CAPABILITY), torch's oneDNN and MKL, numpy's kernels and its OpenBLAS each choose by
+processor. A set that the processor lacks would end the process with SIGILL, so it is skipped, with the reason. Further
+arguments go to pytest: ``python tools/test_cpus.py tests/significance`` repeats these tests only.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ VARIANTS = (
     Variant("OPENBLAS_CORETYPE", "Haswell", ("avx2", "fma")),
     Variant("OPENBLAS_CORETYPE", "SkylakeX", AVX512),
     Variant("OPENBLAS_CORETYPE", "Zen", ("avx2", "fma")),
+    Variant("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR", AVX512),
+    Variant("NPY_DISABLE_CPU_FEATURES", "X86_V3 X86_V4 AVX512_ICL AVX512_SPR", AVX512),
     Variant("ONEDNN_MAX_CPU_ISA", "SSE41", ("sse4_1",)),
     Variant("ONEDNN_MAX_CPU_ISA", "AVX2", ("avx2", "fma")),
     Variant("ONEDNN_MAX_CPU_ISA", "AVX2_VNNI", ("avx_vnni",)),
