@@ -60,6 +60,7 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 | `meta`, `paragraphs`, `features` | `meta_evaluate`, `paragraph_sets`, `discriminativeness` |
 | `spans` | `read_spans`, then `evaluate_spans` or `rater_spans` |
 | `contrast` | `read_contrast_set`, then `contrast` |
+| `judge-check` | `judge_check`, `write_judge_check` |
 | `train` | `make_recipe`, then `train` |
 | `list`, `cache`, `models` | `list_metrics`, `Cache`, the module `wholetext.backends.catalogue` |
 """

@@ -33,6 +33,8 @@ _PUBLIC = {
     "meta.contrast.items": ("ContrastOptions", "ContrastSet"),
     "meta.evaluate": ("MetaTasks", "ParagraphSets", "meta_evaluate", "paragraph_sets"),
     "meta.features": ("Discriminativeness", "discriminativeness"),
+    "meta.judge_check": ("JudgeCheck", "JudgeCheckOptions", "judge_check", "write_judge_check"),
+    "meta.judge_statistics": ("JudgeMeasure",),
     "meta.metric_scores": ("MetricSelection",),
     "meta.participants": ("Selection",),
     "meta.ranking": ("Averaging", "CategoryTest", "paired_t"),

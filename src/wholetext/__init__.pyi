@@ -42,6 +42,11 @@ from wholetext.meta.evaluate import meta_evaluate as meta_evaluate
 from wholetext.meta.evaluate import paragraph_sets as paragraph_sets
 from wholetext.meta.features import Discriminativeness as Discriminativeness
 from wholetext.meta.features import discriminativeness as discriminativeness
+from wholetext.meta.judge_check import JudgeCheck as JudgeCheck
+from wholetext.meta.judge_check import JudgeCheckOptions as JudgeCheckOptions
+from wholetext.meta.judge_check import judge_check as judge_check
+from wholetext.meta.judge_check import write_judge_check as write_judge_check
+from wholetext.meta.judge_statistics import JudgeMeasure as JudgeMeasure
 from wholetext.meta.metric_scores import MetricSelection as MetricSelection
 from wholetext.meta.participants import Selection as Selection
 from wholetext.meta.ranking import Averaging as Averaging

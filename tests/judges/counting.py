@@ -20,7 +20,16 @@ class Exchange:
 
     body: dict[str, Any]
     answer: dict[str, Any] | None = None  # None: not answered
-    delivered: float | None = None  # time.monotonic() once the client has all of it
+    delivered: float | None = None  # time.monotonic() when it went back to the client
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.body, sort_keys=True)
+
+    @property
+    def repair(self) -> bool:
+        """Whether it quotes an answer that could not be used."""
+        return [message["role"] for message in self.body["messages"]][-2:] == ["assistant", "user"]
 
 
 @dataclass
@@ -51,7 +60,7 @@ class CountingProxy:
     @property
     def asked(self) -> Counter[str]:
         """How often each request was forwarded to the model, by its content."""
-        return Counter(json.dumps(one.body, sort_keys=True) for one in self.exchanges)
+        return Counter(one.text for one in self.exchanges)
 
     @property
     def tokens(self) -> tuple[int, int]:
@@ -140,8 +149,8 @@ def _handler(proxy: CountingProxy) -> type[ChatHandler]:
             try:
                 status, answer = forward("POST", self.path, data)
                 one.answer = json.loads(answer)
-                self.reply(status, answer)
                 one.delivered = time.monotonic()
+                self.reply(status, answer)
             finally:
                 proxy._end()
 

@@ -1,4 +1,4 @@
-"""`wholetext contrast` and `features`: metrics on contrastive test sets; discourse features against references."""
+"""`wholetext contrast`, `features` and `judge-check`: what metrics, features and judges are sensitive to."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import typer
 
 from wholetext.cli import options, terminal
 from wholetext.cli.terminal import warn
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.meta.contrast.accuracy import ContrastResults
+    from wholetext.meta.judge_check import JudgeCheck
 
 
 def contrast(
@@ -129,3 +130,78 @@ def features(
                       *shares, str(one.pairs), str(one.identical))
     console.print(table)
     console.print(Text("\nShares of (document, reference) pairs; pairs of equal texts are left out.", style="dim"))
+
+
+def judge_check(
+    *,
+    files: options.Files,
+    metric: Annotated[
+        list[str],
+        typer.Option("-m", "--metric", help="Judge to check, e.g. judge-esa@MODEL; two or more are compared."),
+    ],
+    check: Annotated[
+        list[str] | None,
+        typer.Option("--check", help="position, length, consistency, wording, agreement (repeatable; default: all)."),
+    ] = None,
+    window: Annotated[
+        list[int] | None, typer.Option("--window", min=1, help="Segments read at a time (repeatable; 1, 2, 4 and 8).")
+    ] = None,
+    samples: Annotated[int, typer.Option("--samples", min=2, help="Answers to each question, for consistency.")] = 5,
+    temperature: Annotated[float, typer.Option("--temperature", min=0, help="Temperature of these samples.")] = 0.7,
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option("--prompt", help="Prompt file with other words for the same task (repeatable; default: ours)."),
+    ] = None,
+    chosen: options.Chosen,
+    execution: options.Execution,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Bootstrap resamples of documents.")] = 1000,
+    seed: options.Seed = 12345,
+    out: Annotated[Path | None, typer.Option("--out", help="Write a run folder with judge-check.json.")] = None,
+    format: options.TableJsonTsv = "table",
+    json_: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Check LLM judges: position and length bias, consistency, wording of the prompt, agreement with each other."""
+    from wholetext.meta.judge_check import CHECKS, JudgeCheckOptions, write_judge_check
+    from wholetext.meta.judge_check import judge_check as run
+
+    windows = tuple(window or JudgeCheckOptions.windows)
+    settings = JudgeCheckOptions(tuple(check or CHECKS), windows, samples, temperature, tuple(prompt or ()), draws,
+                                 seed)
+    loaded = options.load(files, chosen)
+    with terminal.progress_bar(quiet) as progress:
+        found = run(loaded.corpus, loaded.outputs, metric, settings, execution.options(progress=progress))
+    if out is not None:
+        write_judge_check(found, out)
+    notes = [*loaded.warnings, *found.notes]
+    if json_ or format == "json":
+        terminal.print_json({**found.as_json(), "notes": notes})
+    elif format == "tsv":
+        warn(notes)
+        columns = ("check", "judge", "setting", "measure", "value", "low", "high", "count")
+        print("\n".join(map(terminal.tsv_row, [columns, *([getattr(one, name) for name in columns]
+                                                          for one in found.measures)])))
+    else:
+        _checks(found, notes)
+
+
+def _checks(found: JudgeCheck, notes: list[str]) -> None:
+    """One block for each check of each judge, its figures below."""
+    from rich.text import Text
+
+    console, last = terminal.console(80), ("", "")
+    table = terminal.plain_table(["", "setting"], ["value", "95 %", "n"])
+    for one in found.measures:
+        if (one.check, one.judge) != last:
+            last = (one.check, one.judge)
+            table.add_row(Text(one.check, style="bold"), Text(terminal.printable(one.judge)))
+        bounds = [terminal.number(value) for value in (one.low, one.high)]
+        interval = "–" if one.low != one.low else "–".join(bounds)
+        table.add_row(Text(f"  {one.measure}"), Text(terminal.printable(one.setting), overflow="fold"),
+                      terminal.number(one.value), interval, f"{one.count:,}" if one.count else "")
+    console.print(table)
+    corpus = found.results.corpus
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(len(found.results.systems), 'system')}, "
+                       f"{'-'.join(corpus.langs)}. 95 % intervals over {found.settings.draws:,} resamples of "
+                       "documents; n: rows or pairs.", style="dim"))
+    terminal.notes(notes, console)

@@ -38,6 +38,7 @@ VERBS = {
     "sweep": "score:sweep",
     "features": "contrast:features",
     "contrast": "contrast:contrast",
+    "judge-check": "contrast:judge_check",
     "train": "train:train",
     "list": "about:list_",
     "show": "about:show",
@@ -45,7 +46,8 @@ VERBS = {
     "models": "about:models",
     "cache": "about:cache",
 }
-SCORING = {"score", "sweep", "meta", "contrast", "demo", "features"}  # verbs whose finished rows are in the cache
+# verbs whose finished rows are in the cache
+SCORING = {"score", "sweep", "meta", "contrast", "judge-check", "demo", "features"}
 INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 

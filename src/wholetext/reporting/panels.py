@@ -119,7 +119,7 @@ Panel = Table | Grid | Curves | Bars
 class Study:
     """A page of the report that comes from a study's file."""
 
-    kind: str  # meta, sweep, contrast, rank
+    kind: str  # meta, sweep, contrast, rank, judge-check
     title: str
     panels: tuple[Panel, ...]
     facts: tuple[tuple[str, str], ...] = ()  # what was done, as name and value

@@ -1,4 +1,4 @@
-"""Files that `meta`, `sweep`, `contrast` and `rank` write, read into pages of the report."""
+"""Files that `meta`, `sweep`, `contrast`, `rank` and `judge-check` write, read into pages of the report."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 from wholetext.errors import InputError, RunError, count
 from wholetext.files.parsing import read_json
+from wholetext.reporting.judge_panels import judge_check
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 from wholetext.reporting.rankings import ranking
 
-FILES = ("meta.json", "grid.json", "contrast.json", "ranking.json")  # what a folder may hold
+FILES = ("meta.json", "grid.json", "contrast.json", "ranking.json", "judge-check.json")  # what a folder may hold
 CURVES = {"accuracy": "system accuracy", "acc_eq": "acc_eq (ties calibrated)", "pearson": "Pearson's r",
           "direct_average": "Pearson's r between direct and averaged scoring"}  # fmt: skip
 LOSSES = {"dropped": "segments in no window", "lost_context": "rows that lost context",
@@ -231,4 +232,4 @@ def _accuracies(title: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) 
 
 
 READERS: Mapping[str, Callable[[Mapping[str, Any]], Study]] = {"meta": meta, "sweep": sweep, "contrast": contrast,
-                                                                 "rank": ranking}
+                                                                 "rank": ranking, "judge-check": judge_check}

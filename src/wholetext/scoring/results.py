@@ -120,8 +120,8 @@ def _written(folder: Path) -> dict[str, str] | None:
         return None
 
 
-RUN = Kind("run folder", re.compile(r"run\.json|(texts|results)\.jsonl|stats\d+\.npz|details\d+\.json|grid\.json"),
-           _written, RunError)
+_NAMES = re.compile(r"(run|grid|judge-check)\.json|(texts|results)\.jsonl|stats\d+\.npz|details\d+\.json")
+RUN = Kind("run folder", _NAMES, _written, RunError)
 
 
 def _write_files(results: Results, fresh: Path) -> None:

@@ -70,6 +70,8 @@ class JudgePairwise(Judge):
             flips = [flip for _, flip in pairs if flip == flip]
             rows.append([_won(pairs), float(np.mean(flips)) if flips else NAN])
             self.note(i, request, Verdict([(rows[-1][0],)], heard), run)
+            said = [reply.parsed.choice for reply in heard]
+            run.detail(i, orders=[list(two) for two in zip(said[::2], said[1::2])])  # this one first, then second
             if any(flips):
                 run.warn("a verdict depends on the order of the two translations, and counts half to each", i)
         return mean_stats(np.array(rows).reshape(len(requests), 2))

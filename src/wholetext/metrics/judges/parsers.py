@@ -26,7 +26,9 @@ _NUMBER = re.compile(r"(?<![\w.,])[-+−]?\d+(?:[.,]\d+)*(?:\s*%|(?=\W|\Z))")
 _OF_100 = re.compile(r"\A(\d{1,3})\s*(?:/|out of|of)\s*100\Z", re.I)
 _LABELLED = re.compile(
     r"\b(?:score|rating|grade|points?|quality|answer)s?\b[\s*_`\"']*(?:is|of|=|:|-|–)?[\s*_`\"':]*"
-    r"(\d{1,3})(?![\d.,]*\d)(?!\s*%)(?:\s*(?:/|out of)\s*100)?(?!\s*/)(?![-–]\d)", re.I)  # fmt: skip
+    r"(\d{1,3})(?![\d.,]*\d)(?!\s*%)(?:\s*(?:/|out of)\s*100)?(?!\s*/)(?!\s*[-–]\s*\d)"
+    r"(?!\s+(?:or|to|and)\s+\w)", re.I)  # fmt: skip
+_LOOSE = re.compile(r"\b(?:score|rating|grade|answer)s?\b[^.\n\d]{0,60}?\b(\d{1,3})\b(?![.,/]\d)", re.I)
 _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "‘": "’", "'": "'", "`": "`", "‹": "›", "「": "」",
            "『": "』"}  # fmt: skip
 _HEADING = re.compile(r"\A[\s#*_>-]*(critical|major|minor)(?:\s+errors?)?[\s*_]*:[\s*_]*(.*)\Z", re.I)
@@ -34,7 +36,7 @@ _NONE = re.compile(r"\A[\s*_`\[(\"'-]*(no[\s-]*errors?( (found|were found|detect
                    r"[\s*_`\])\"'.!]*\Z", re.I)  # fmt: skip
 _BULLET = re.compile(r"\A\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _CHOICE = re.compile(
-    r"\A(?:(?:the\s+)?(?:better|best|winner|answer|verdict|choice)(?:\s+(?:one|translation))?\s*(?:is|:|=)?\s*)?"
+    r"\A(?:(?:the\s+)?(?:better|best|winner|answer|verdict|choice)(?:\s+(?:one|translation))?\s*(?:is)?\s*[:=]?\s*)?"
     r"(?:translation\s+|option\s+)?[\[(\"'*_`]*(A|B|tie|both|equal|neither)[\])\"'*_`]*"
     r"(?:\s+is\s+better)?[.!]?\Z", re.I)  # fmt: skip
 _ASPECT = re.compile(rf"\A[\s#*_-]*({'|'.join(ASPECTS)})[\s*_]*[:=][\s*_]*(?:(-1|\d{{1,3}})(?:\s*/\s*100)?|n/?a)"
@@ -149,14 +151,15 @@ def _score_of_text(text: str, cut: bool) -> Parsed:
     numbers = [found[0] for found in _NUMBER.finditer(re.sub(r"(\d)\s*(?:/|out of)\s*100\b", r"\1", plain))]
     bare = re.sub(r"[*_`\"'.!\s]+\Z|\A[*_`\"'\s]+", "", plain)
     alone = _OF_100.match(bare)
-    if alone or re.fullmatch(r"\d{1,3}", bare):
+    if not cut and (alone or re.fullmatch(r"\d{1,3}", bare)):
         return Parsed(score=_score(int(alone[1] if alone else bare)))
     said = {int(found[1]) for found in _LABELLED.finditer(plain)}
-    if not said and len(numbers) == 1 and re.fullmatch(r"\d{1,3}", numbers[0]):
+    if not said and len({*numbers}) == 1 and re.fullmatch(r"\d{1,3}", numbers[0]):
         lines = [re.sub(r"[*_`\"'.!\s]+", "", line) for line in plain.splitlines()]
+        lines = lines[: len(text.splitlines()) - 1] if cut else lines  # the last one may go on
         if {numbers[0], f"{numbers[0]}/100"} & {*lines}:
             said = {int(numbers[0])}
-    if len(said) != 1:
+    if len(said) != 1 or {int(found[1]) for found in _LOOSE.finditer(plain)} - said:
         raise _Unparsable("the answer has several scores" if said else "the answer has no score from 0 to 100")
     return Parsed(score=_score(said.pop()))
 
@@ -175,6 +178,8 @@ def _fault(value: Any) -> Fault:
     if not isinstance(value, dict):
         raise _Unparsable("an error is not a JSON object")
     names = ("severity", "category", "span", "context", "reason")
+    if "span" not in value:
+        raise _Unparsable("an error has no span")
     severity, *rest = (value.get(name) or "" for name in names)
     if not isinstance(severity, str) or severity.lower() not in SEVERITIES:
         raise _Unparsable(f"an error has the severity {str(severity)[:20]!r}")
@@ -190,6 +195,7 @@ def _errors_of_text(text: str, cut: bool) -> Parsed:
         return Parsed()
     faults: list[Fault] = []
     severity, entries, after = "", 0, False  # of the block: its name, its entries, whether a blank line followed one
+    filled = False  # whether any block has an entry
     for line in text.splitlines():
         heading = _HEADING.match(line)
         if heading:
@@ -203,9 +209,9 @@ def _errors_of_text(text: str, cut: bool) -> Parsed:
                 continue  # words about the whole
             raise _Unparsable(f"a line of the block {severity} is no error: {line.strip()[:60]!r}")
         faults += found
-        entries += 1
-    if not severity:
-        raise _Unparsable("the answer has none of the blocks Critical, Major, Minor")
+        entries, filled = entries + 1, True
+    if not filled:
+        raise _Unparsable("the answer has no entry in the blocks Critical, Major, Minor")
     return Parsed(faults=tuple(faults))
 
 
@@ -231,10 +237,13 @@ def _line_faults(line: str, severity: str) -> list[Fault]:
 
 
 def _quoted(text: str) -> tuple[str | None, str]:
-    """The quote that a text begins with and what follows; a mark inside a word, or before one, does not end it."""
+    """The quote that a text begins with and what follows; a mark inside a word, or before one, does not end it. Where
+    more marks follow that belong to no list or reason, it has quotes inside, and its end is not clear."""
     for at in range(1, len(text)):
         if text[at] in _QUOTES[text[0]] and re.match(r"\Z|[\s,.;:)–—-]", text[at + 1 :]):
-            return text[1:at], text[at + 1 :]
+            rest = text[at + 1 :]
+            unclear = text[0] in rest and not re.match(r"\s*(?:[-–—:;,.(]|and\b)", rest)
+            return (None, "") if unclear else (text[1:at], rest)
     return None, ""
 
 
@@ -242,12 +251,13 @@ def _quoted(text: str) -> tuple[str | None, str]:
 
 
 def _choice(said: object) -> str:
-    found = _CHOICE.match(said.strip().splitlines()[0].strip()) if isinstance(said, str) and said.strip() else None
-    rest = said.strip().splitlines()[1:] if isinstance(said, str) else []
-    if not found or any(_CHOICE.match(line.strip()) for line in rest):
+    lines = said.strip().splitlines() if isinstance(said, str) else []
+    verdicts = [_CHOICE.match(line.strip()) for line in lines]
+    words = {found[1].lower() if found[1].lower() in "ab" else "tie" for found in verdicts if found}
+    if not lines or not verdicts[0] or len(words) > 1:
         raise _Unparsable("the answer does not say which is better")
-    word = found[1].lower()
-    return word.upper() if word in "ab" else "tie"
+    word = words.pop()
+    return word if word == "tie" else word.upper()
 
 
 def _rubric(scores: Mapping[str, float], faults: Sequence[Fault]) -> Parsed:

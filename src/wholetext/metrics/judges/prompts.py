@@ -21,6 +21,7 @@ from wholetext.files.parsing import file_bytes, read_toml
 from wholetext.metrics.judges.parsers import ASPECTS, SEVERITIES, Fault
 from wholetext.types import Excerpt
 
+REWORDED = "reworded"  # instead of a file: the same task in other words of ours
 KEYS = ("system", "user", "reference", "focus", "text", "json", "repair")
 _FIELDS = ("source_language", "target_language", "src", "hyp", "ref", "a", "b", "texts", "reference", "focus", "answer",
            "errors", "mark", "problem")  # fmt: skip
@@ -90,7 +91,8 @@ class Prompt:
             found = [Fault(*map(str, error)) for error in one["errors"]]
             messages.append(("user", self._filled("user", shown, form)))
             messages.append(("assistant", listed(found, form)))
-        messages.append(("user", self._filled("user", texts, form, errors=listed(faults, "text"))))
+        marked = listed(faults, "text").replace(texts.mark, "…")  # quotes of a judge that copied its marks
+        messages.append(("user", self._filled("user", texts, form, errors=marked)))
         return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "", sample)
 
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
@@ -119,7 +121,10 @@ def load_prompt(name: str, file: str = "") -> Prompt:
     """A prompt of ours by name, or anyone's by file, which has only what stands in it."""
     folder = files("wholetext.metrics.judges") / "prompt_files"
     shared = read_toml((folder / "shared.toml").read_bytes())
-    if file:
+    if file == REWORDED:
+        others = read_toml((folder / "reworded.toml").read_bytes())
+        found = {**shared, **read_toml((folder / f"{name}.toml").read_bytes()), **others[name]}
+    elif file:
         found = {"repair": shared["repair"], **read_toml(file_bytes(Path(file), next=_FORM), where=file, next=_FORM)}
     else:
         found = {**shared, **read_toml((folder / f"{name}.toml").read_bytes())}
