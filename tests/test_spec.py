@@ -67,7 +67,7 @@ def test_alias_expands_and_what_is_given_beside_it_wins() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "column"),
     [
-        ("slide(6):bleu", "expected an argument name", 6),
+        ("slide(6):bleu", "arguments of slide are named", 6),
         ("context(prev=2:chrf", "expected ',' or ')'", 14),
         ("context(prv=2):chrf", "no argument 'prv'", 8),
         ("bleu(smooth=expo)", "one of exp, floor", 5),

@@ -114,9 +114,18 @@ def notes_page() -> str:
     return page()
 
 
+def troubleshooting_page() -> str:
+    """Typical mistakes and how they are answered, each run now."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from mistake_cases import page
+
+    return page()
+
+
 def main() -> int:
     pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "api.md": api_page(),
              ROOT / "docs" / "notes.md": notes_page(),
+             ROOT / "docs" / "troubleshooting.md": troubleshooting_page(),
              ROOT / "src" / "wholetext" / "__init__.pyi": type_stub()}  # fmt: skip
     if "--check" in sys.argv:
         return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))

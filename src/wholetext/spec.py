@@ -134,7 +134,11 @@ class _Reader:
         args: dict[str, Value] = {}
         if self.take("(") and not self.take(")"):
             while True:
+                self.blank()
                 at = self.at
+                if re.match("[0-9\"']", self.text[at : at + 1]):
+                    raise caret(self.text, at, f"arguments of {name} are named, and this is a value alone",
+                                f"write {name}(NAME=VALUE,…); `wholetext show {name}` lists the names")
                 key = self.match(_KEY, "an argument name")
                 if key in args:
                     raise caret(self.text, at, f"argument {key!r} is given twice", "keep one of them")

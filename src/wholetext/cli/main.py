@@ -16,7 +16,7 @@ from wholetext.cli.options import flattened
 from wholetext.cli.shell.completion import VARIABLE, completing
 from wholetext.cli.shell.spelling import spread
 from wholetext.cli.terminal import guarded, printable
-from wholetext.errors import PluginError, WholetextError, WholetextWarning
+from wholetext.errors import InputError, PluginError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
 
 # verb → module of this folder, and its function or (for verbs with sub-verbs) typer app.
@@ -62,6 +62,13 @@ class Verbs(TyperGroup):
             return command(cmd_name, function(cmd_name))
         added = plugins.load(plugins.VERBS)
         return command(cmd_name, added[cmd_name]()) if cmd_name in added else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
+            raise InputError(f"there is no command {name!r}", where="wholetext", next=did_you_mean(
+                name, self.list_commands(ctx)) or "`wholetext --help` lists the commands")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List verbs by their docstrings, plug-ins by their packages: to make all options would take too long."""
@@ -143,7 +150,7 @@ def main(argv: list[str] | None = None) -> None:
                 if VARIABLE in os.environ:
                     with completing():
                         build()(prog_name="wholetext")
-                build()(spread(given))
+                build()(spread(given), prog_name="wholetext")
     except WholetextError as fault:
         print(f"error: {printable(str(fault), keep=chr(10))}", file=sys.stderr)
         raise SystemExit(2) from None

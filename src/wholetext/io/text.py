@@ -234,7 +234,7 @@ def _reading(name: str, path: str = "") -> Iterator[None]:
 
 def _neighbours(path: Path) -> str:
     try:
-        names = [entry.name.lower() for entry in path.parent.iterdir()][:1000]
+        names = sorted(entry.name for entry in path.parent.iterdir())[:1000]
     except OSError:
         return f"there is no folder {path.parent}"
     return did_you_mean(path.name, names) or "check the path"

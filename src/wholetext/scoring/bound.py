@@ -37,7 +37,8 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     if not corpus.docs:
         raise AlignmentError("there are no documents", where=corpus.id)
     if not outputs:
-        raise AlignmentError("there is no output to score", where=corpus.id, next="give at least one system")
+        raise AlignmentError("there is no output to score", where=corpus.id,
+                             next="give at least one system (-t; in a file outputs or hyp:SYSTEM, docs/formats.md)")
     names = [output.system for output in outputs]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
