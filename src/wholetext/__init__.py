@@ -20,8 +20,10 @@ _PUBLIC = {
     "backends.chat.calls": ("Calls",),
     "errors": (
         "AlignmentError", "CacheError", "InputError", "MetricError", "MissingExtra", "ModelError", "PluginError",
-        "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WriteError",
+        "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WorkerError",
+        "WriteError",
     ),
+    "executors.executor": ("Executor",),
     "files.cache": ("Cache",),
     "io.assembly": ("Loaded",),
     "io.detect": ("read",),

@@ -24,7 +24,9 @@ from wholetext.errors import SpecError as SpecError
 from wholetext.errors import TextTooLong as TextTooLong
 from wholetext.errors import WholetextError as WholetextError
 from wholetext.errors import WholetextWarning as WholetextWarning
+from wholetext.errors import WorkerError as WorkerError
 from wholetext.errors import WriteError as WriteError
+from wholetext.executors.executor import Executor as Executor
 from wholetext.files.cache import Cache as Cache
 from wholetext.io.assembly import Loaded as Loaded
 from wholetext.io.detect import read as read

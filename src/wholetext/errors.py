@@ -10,6 +10,7 @@ WholetextError
 ├── CacheError        the score cache cannot be used
 ├── RunError          a run folder that cannot be read
 ├── WriteError        a file or folder that cannot be written (disk full, read-only, no permission)
+├── WorkerError       a worker that cannot be started, reached or trusted with work, or that died over it
 ├── PluginError       a plug-in that cannot be loaded, or is made for another interface
 └── MetricError       a metric broke its contract, or cannot score these inputs
 
@@ -69,6 +70,10 @@ class RunError(WholetextError):
 
 class WriteError(WholetextError):
     """A file or folder that cannot be written."""
+
+
+class WorkerError(WholetextError):
+    """A worker (a process, or an actor of a cluster) that cannot be started or used, or that died over its work."""
 
 
 class PluginError(WholetextError):

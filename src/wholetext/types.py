@@ -72,6 +72,9 @@ class Document:
     def __hash__(self) -> int:
         return hash((self.id, self.src))
 
+    def __reduce__(self) -> tuple[Any, ...]:  # read-only mappings are not pickled by themselves
+        return Document, (self.id, self.src, dict(self.refs), dict(self.meta))
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -122,6 +125,9 @@ class Output:
 
     def __hash__(self) -> int:
         return hash((self.system, tuple(self.docs)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Output, (self.system, dict(self.docs), dict(self.realigned))
 
 
 # ---------------------------------------------------------------- scores and judgments

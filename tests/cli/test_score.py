@@ -267,7 +267,7 @@ def test_generated_pages_are_fresh() -> None:
 def test_what_is_wrong_is_told_before_scoring(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wholetext.scoring.engine.Engine.measure", lambda *_: pytest.fail("nothing should be measured"))
+    monkeypatch.setattr("wholetext.scoring.blocks.stream.Stream.run", lambda *_: pytest.fail("it was measured"))
     (tmp_path / "file").write_text("mine")
     for wrong in (["--baseline", "nobody"], ["--alpha", "2"], ["--out", str(tmp_path / "file")], ["--device", "foo"]):
         code, _, err = call(capsys, *arguments(files, "-m", "chrf", *wrong))
@@ -295,13 +295,22 @@ def test_faults_of_our_own_show_no_traceback(
         main(["list"])
 
 
+def test_workers_print_the_same(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here = call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache"))
+    assert here[0] == 0
+    assert call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache", "--workers", "1")) == here
+    for wrong in (["--on", "spark"], ["--on", "local", "--workers", "2"], ["--gpus", "99"]):
+        code, _, err = call(capsys, *arguments(files, "-m", "chrf", *wrong))
+        assert code == 2 and "→" in err, wrong
+
+
 def test_an_interrupted_run_says_how_to_go_on(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wholetext.scoring.engine.Engine.measure", interrupted)
+    monkeypatch.setattr("wholetext.scoring.blocks.stream.Stream.run", interrupted)
     code, _, err = call(capsys, *arguments(files))
     assert code == 130 and "finished rows are cached" in err
     code, _, err = call(capsys, *arguments(files, "--no-cache"))

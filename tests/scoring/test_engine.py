@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from wholetext.errors import CacheError, MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
-from wholetext.scoring.engine import Engine, batches, request_key
+from wholetext.scoring.blocks.stream import Block, Stream
+from wholetext.scoring.engine import Engine, Measured, batches, request_key
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.testing import sample
 from wholetext.types import (
@@ -37,6 +38,13 @@ from wholetext.types import (
     Runtime,
     mean_stats,
 )
+
+
+def measure(engine: Engine, metric: Metric, requests: Sequence[Request], salt: str) -> Measured:
+    found: list[Measured] = []
+    Stream(engine).run([Block(metric, requests, salt, then=found.append)])
+    return found[0]
+
 
 # ---------------------------------------------------------------- batches
 
@@ -108,16 +116,16 @@ def request(text: str) -> Request:
 def test_equal_requests_are_measured_once_and_details_travel_through_the_cache(tmp_path: Path) -> None:
     requests = [request(text) for text in ("a", "bb", "a", "ccc", "bb")]
     first = Engine(cache=Cache(tmp_path / "c.sqlite"))
-    one = first.measure(Counting(), requests, "salt")
+    one = measure(first, Counting(), requests, "salt")
     assert dict(first.counts) == {"requests": 5, "distinct": 3, "cached": 0, "computed": 3}
     again = Engine(cache=Cache(tmp_path / "c.sqlite"))
-    two = again.measure(Counting(), requests, "salt")
+    two = measure(again, Counting(), requests, "salt")
     assert again.counts["computed"] == 0
     assert again.counts["cached"] == 3
     assert np.array_equal(one.stats, two.stats)
     assert one.details == two.details == [{"text": t} for t in ("a", "bb", "a", "ccc", "bb")]
     other = Engine(cache=Cache(tmp_path / "c.sqlite"))
-    other.measure(Counting(), requests, "another salt")
+    measure(other, Counting(), requests, "another salt")
     assert other.counts["computed"] == 3
 
 
@@ -138,7 +146,7 @@ def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: 
             return stats
 
     with pytest.raises(MetricError, match=f"broken.*{message}"):
-        Engine().measure(Broken(), [request("a"), request("b")], "")
+        measure(Engine(), Broken(), [request("a"), request("b")], "")
 
 
 @given(st.lists(st.lists(st.text(max_size=5), min_size=1, max_size=3), min_size=2, max_size=2, unique_by=tuple))

@@ -12,6 +12,8 @@ from wholetext.alignment.alignment import Bead, Similarity, segments_by_words
 from wholetext.alignment.alignment import align as align_sentences
 from wholetext.alignment.sentences import splitter
 from wholetext.errors import InputError, count
+from wholetext.executors.executor import Executor
+from wholetext.executors.pool import Task
 from wholetext.languages import density, joiner
 from wholetext.types import Corpus, Document, Output
 
@@ -85,10 +87,16 @@ class Aligned:
                 for system, done in self.documents.items()]
 
 
-def align(corpus: Corpus, outputs: Sequence[Output], options: AlignOptions | None = None) -> Aligned:
+def align(
+    corpus: Corpus, outputs: Sequence[Output], options: AlignOptions | None = None, *, executor: Executor | None = None
+) -> Aligned:
     """Align outputs that have other sentence boundaries than the source to the segments of the corpus."""
-    pairs = [realign(corpus, output, options) for output in outputs]
+    pairs = list((executor or Executor()).run(Task(_realign, (corpus, options), output) for output in outputs))
     return Aligned(tuple(output for output, _ in pairs), {output.system: done for output, done in pairs})
+
+
+def _realign(given: tuple[Corpus, AlignOptions | None], output: Output) -> tuple[Output, tuple[Realigned, ...]]:
+    return realign(given[0], output, given[1])
 
 
 def realign(corpus: Corpus, output: Output,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wholetext.backends.layout import Ids, pad
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.errors import MissingExtra, ModelError, count
 from wholetext.types import OutOfMemory, Runtime
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
@@ -56,6 +56,15 @@ def pick_device(wanted: str) -> str:
     if kind not in there or not (number or "0").isdecimal() or int(number[:9] or 0) >= max(1, cuda):
         raise ModelError(f"device {wanted} is not available", next=f"torch sees {', '.join(there)}: use --device auto")
     return wanted
+
+
+def need_gpus(number: int) -> None:
+    """An error where torch sees fewer GPUs."""
+    torch = torch_module()
+    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if there < number:
+        raise ModelError(f"{count(number, 'GPU')} asked for, and torch sees {there or 'none'} on this machine",
+                         next=f"use --gpus {there}" if there else "use --workers N to share out its processors")
 
 
 def padded(sequences: Sequence[Ids], filler: int, device: str, min_length: int = 0) -> tuple[Any, Any]:

@@ -135,7 +135,7 @@ def meta(
     wanted = MetricSelection(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
                              "drop" if allow_missing else "error")
     lengths = read_lengths(k) if k else ()
-    with progress_bar(quiet) as progress:
+    with progress_bar(quiet, execution.executor) as progress:
         found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
                               raters=raters, options=execution.options(progress=progress), out=out)
     render(found, "json" if json_ else "latex" if latex else format)

@@ -7,7 +7,7 @@ import os.path
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
@@ -19,6 +19,7 @@ from wholetext.errors import InputError
 from wholetext.io.formats import BUILTIN, names
 
 if TYPE_CHECKING:
+    from wholetext.executors.executor import Executor
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import Options
     from wholetext.significance.compare import Significance
@@ -99,6 +100,10 @@ Decimals = Annotated[
                  help="Decimals of printed scores (default: by the metric's scale)."),
 ]
 
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Number of workers; without --on, processes of this machine.")
+]
+
 
 @dataclass(frozen=True)
 class Files:
@@ -156,6 +161,15 @@ class Execution:
         float | None,
         typer.Option("--budget", help="Stop before calls to judges cost more (needs --prices); answers are kept."),
     ] = None
+    on: Annotated[
+        str | None,
+        typer.Option("--on", metavar="local|processes",
+                     help="Where to compute: this process, or others of this machine."),
+    ] = None
+    workers: Workers = None
+    gpus: Annotated[
+        int | None, typer.Option("--gpus", min=1, help="Number of GPUs to share out; by default a worker for each.")
+    ] = None
 
     def options(self, **more: Any) -> Options:
         from wholetext.backends.chat.calls import Calls
@@ -164,7 +178,14 @@ class Execution:
         calls = Calls(self.endpoint, self.parallel, self.rate, self.timeout, budget=self.budget, prices=self.prices)
         tokens = TOKENS_PER_SEGMENT * self.batch_size if self.batch_size else self.batch_tokens
         return Options(cache=not self.no_cache, device=self.device, dtype=self.dtype, batch_tokens=tokens,
-                       calls=calls, **more)
+                       calls=calls, executor=self.executor, **more)
+
+    @cached_property
+    def executor(self) -> Executor:
+        """One for all that the command evaluates; its workers end with the command."""
+        from wholetext.executors.executor import Executor
+
+        return Executor(self.on or ("processes" if self.workers or self.gpus else "local"), self.workers, self.gpus)
 
 
 @dataclass(frozen=True)
@@ -210,7 +231,12 @@ def flattened(verb: Callable[..., None]) -> Callable[..., None]:
     @wraps(verb)
     def run(**given: Any) -> None:
         made = {name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()}
-        verb(**made, **given)
+        try:
+            verb(**made, **given)
+        finally:
+            for group in made.values():
+                if "executor" in vars(group):  # it was asked for
+                    group.executor.close()
 
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in options}

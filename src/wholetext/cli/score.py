@@ -75,7 +75,7 @@ def score(
     loaded = options.load(files, chosen)
     metrics = with_model(metric, model) if model else metric or _chosen(loaded, quiet)
     try:
-        with progress_bar(quiet) as progress:
+        with progress_bar(quiet, execution.executor) as progress:
             results = make_run(
                 loaded, metrics, execution.options(overflow=overflow, flags=not no_flags, progress=progress),
                 testing.significance(baseline), out=out, overwrite=overwrite)
@@ -193,7 +193,7 @@ def sweep(
                 step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
     if out is not None:
         refuse_unwritable(out, overwrite=overwrite)  # fail before scoring
-    with progress_bar(quiet) as progress:
+    with progress_bar(quiet, execution.executor) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, execution.options(progress=progress))
     notes = (*loaded.warnings, *found.results.warnings)
     found = replace(found, results=replace(found.results, warnings=notes))
@@ -268,17 +268,20 @@ def align(
         bool, typer.Option("--all", help="Also realign documents whose number of segments already matches.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing output file.")] = False,
+    workers: options.Workers = None,
     format: options.TableOrJson = "table",
     json_: options.Json = False,
 ) -> None:
     """Align outputs with other sentence boundaries to the source segments; report omissions and additions."""
     from wholetext.alignment.realign import AlignOptions
     from wholetext.alignment.realign import align as run
+    from wholetext.executors.executor import Executor
     from wholetext.io.formats import jsonl
 
     _refuse_existing(out, files, overwrite)
     loaded = options.load(files, options.Chosen(langs, test_set, reader, system, segments=segments))
-    done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every))
+    with Executor("processes" if workers else "local", workers) as executor:
+        done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every), executor=executor)
     jsonl.write(out, replace(loaded, outputs=done.outputs))
     warn([*loaded.warnings, *done.notes])
     if json_ or format == "json":

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from wholetext.scoring.evaluate import Progress
+    from wholetext.executors.executor import Executor
+    from wholetext.scoring.blocks.parts import Progress
 
 _OF_DOCUMENT = re.compile(r"(.+?), document \S")
 _FIRST = 3  # notes on documents of one system or side that tables show
@@ -227,10 +228,17 @@ def notes(found: Sequence[str], console: Console) -> None:
         console.print(grid)
 
 
+def worker_shares(done: Sequence[int]) -> str:
+    """Blocks that each worker has finished, or their range where there are many workers."""
+    if len(done) > 4:
+        return f"{len(done)} workers, {min(done)}–{max(done)} blocks each"
+    return f"blocks by worker: {' '.join(map(str, done))}" if done else ""
+
+
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Progress | None]:
+def progress_bar(quiet: bool, executor: Executor | None = None) -> Iterator[Progress | None]:
     """Bars on stderr where that is a terminal, silent otherwise: rows done, rate and time left of each metric, then of
-    the stages that follow."""
+    the stages that follow; and what each worker has done."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -248,8 +256,15 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
     columns = (TextColumn("{task.description}", table_column=name), BarColumn(bar_width=16),
                TextColumn("{task.completed:,}/{task.total:,}", table_column=done), Rate("", table_column=done),
                TimeRemainingColumn(compact=True, elapsed_when_finished=True))
+
+    class Bars(Progress):
+        def get_renderables(self) -> Iterator[Any]:
+            yield self.make_tasks_table(self.tasks)
+            if shares := worker_shares(executor.done if executor else []):
+                yield Text(shares, style="dim")
+
     tasks: dict[str, Any] = {}
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+    with Bars(*columns, console=console(stderr=True), transient=True) as bar:
 
         def progress(spec: str, done: int, total: int) -> None:
             if spec not in tasks:

@@ -108,6 +108,8 @@ def bind(
         raise MetricError(f"{metric.name} compares systems, and there is only one", where=corpus.id,
                           next="give the outputs of two systems or more")
     sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
+    if engine.device != "auto" and not metric.remote and metric.fits([], engine) is not None:
+        pick_device(engine.device)  # refused also where every score is in the cache
     if (one.view, sides) not in cuts:  # now, not after hours of other metrics
         for output in outputs:
             for doc in corpus.docs:
@@ -141,8 +143,6 @@ def sides_of(
         raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id,
                           next="give it (-s, in Python srcs=)")
     has_model = metric.fits([], engine) is not None
-    if has_model and not metric.remote and engine.device != "auto":  # refused also where every score is in the cache
-        pick_device(engine.device)
 
     def tokens(request: Request) -> int:
         """Tokens of the text itself, without markers, whether or not they fit."""
@@ -183,10 +183,10 @@ def references(work: BoundMetric) -> Iterator[Excerpt]:
             yield from (without_context((segment,), glue) for segment in doc.refs[name])
 
 
-def salt_of(work: BoundMetric) -> str:
+def salt_of(work: BoundMetric, survey: object = None) -> str:
     """Everything besides the request that can change its statistics."""
     metric, engine = work.metric, work.engine
-    survey = "" if engine.survey is None else hashlib.blake2b(repr(engine.survey).encode()).hexdigest()
+    survey = "" if survey is None else hashlib.blake2b(repr(survey).encode()).hexdigest()
     facts = [metric.name, parameters_of(metric) | facts_of(metric), work.corpus.langs, engine.dtype, survey,
              type(metric).__module__, __version__, "notes in rows"]
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()

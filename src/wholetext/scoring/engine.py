@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from wholetext.backends.chat.calls import Calls
 from wholetext.errors import MetricError, ModelError
-from wholetext.files.cache import Cache, content_key
+from wholetext.files.cache import content_key
 from wholetext.types import (
     ArrivingBackend,
     Backend,
@@ -45,6 +45,14 @@ class Measured:
     details: list[dict[str, Any] | None]
 
 
+class Store(Protocol):
+    """What is kept of earlier work, by key: the cache, or what a worker has of it."""
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]: ...
+
+    def put(self, kind: str, items: Iterable[tuple[bytes, bytes]]) -> None: ...
+
+
 @dataclass
 class Engine:
     """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
@@ -53,7 +61,7 @@ class Engine:
     device: str = "auto"
     dtype: str = "fp32"
     batch_tokens: int = 1024
-    cache: Cache | None = None
+    cache: Store | None = None
     survey: Any = None
     calls: Calls = field(default_factory=Calls)
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
@@ -107,26 +115,8 @@ class Engine:
 
     # -------------------------------------------------------- what the pipeline asks
 
-    def measure(self, metric: Metric, requests: Sequence[Request], salt: str) -> Measured:
-        """Measure each distinct request once, taking finished ones from the cache."""
-        distinct = list(dict.fromkeys(requests))
-        self.counts["requests"] += len(requests)
-        self.counts["distinct"] += len(distinct)
-        cache = self.cache if metric.cacheable else None
-        keys = [request_key(salt, request) for request in distinct] if cache else []
-        stored = cache.get(keys) if cache else {}
-        encoded: dict[Request, bytes] = {r: stored[key] for r, key in zip(distinct, keys) if key in stored}
-        self.counts["cached"] += len(encoded)
-        missing = [request for request in distinct if request not in encoded]
-        if missing:
-            fresh = dict(zip(missing, self._compute(metric, missing)))
-            if cache:
-                cache.put(f"rows:{metric.name}", ((k, fresh[r]) for r, k in zip(distinct, keys) if r in fresh))
-            encoded.update(fresh)
-        return _decode([encoded[request] for request in requests])
-
-    def _compute(self, metric: Metric, requests: Sequence[Request]) -> Iterator[bytes]:
-        self.counts["computed"] += len(requests)
+    def rows(self, metric: Metric, requests: Sequence[Request]) -> Iterator[bytes]:
+        """Measure requests: statistics, losses and details of each, as the cache stores them."""
         self._details, self.warnings = {}, []
         fits = metric.fits(requests, self)
         stats = np.ascontiguousarray(metric.measure(requests, self), dtype=np.float64)  # (n, k)
@@ -190,7 +180,8 @@ def request_key(salt: str, request: Request) -> bytes:
     return content_key(salt, [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs])
 
 
-def _decode(encoded: Sequence[bytes]) -> Measured:
+def decoded(encoded: Sequence[bytes]) -> Measured:
+    """What ``Engine.rows`` encoded."""
     lost = np.zeros((len(encoded), 2), dtype=np.int64)
     details: list[dict[str, Any] | None] = [None] * len(encoded)
     stats: list[FloatArray] = []

@@ -4,49 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from wholetext.backends.chat.calls import Calls
-from wholetext.backends.device import DTYPES, pick_device
-from wholetext.errors import InputError, MetricError, WholetextWarning, count
+from wholetext.backends.device import DTYPES, need_gpus
+from wholetext.errors import InputError, WholetextWarning, count
+from wholetext.executors.executor import Executor
+from wholetext.executors.pool import Task
 from wholetext.files.cache import Cache, damage_notes
-from wholetext.files.packages import unverified
 from wholetext.flags import degenerate, formats
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
 from wholetext.languages import language
-from wholetext.notes import BLIND
-from wholetext.registry import facts as facts_of
-from wholetext.registry import metric_class, metric_names, scorer
-from wholetext.scoring.bound import (
-    BoundMetric,
-    Cuts,
-    bind,
-    check,
-    corpus_hash,
-    parameters_of,
-    references,
-    refuse_losses,
-    salt_of,
-    signature,
-)
-from wholetext.scoring.engine import Engine, Measured
+from wholetext.registry import Scorer, metric_class, metric_names, scorer
+from wholetext.scoring.blocks.parts import MetricRun, Only, Progress
+from wholetext.scoring.blocks.stream import Stream
+from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
+from wholetext.scoring.engine import Engine
 from wholetext.scoring.results import Results, read_run
-from wholetext.types import Corpus, Document, Excerpt, FloatArray, IntArray, Metric, Output, Request, Rows, Scores
-from wholetext.views import Context, Sides, Span, View, without_context
+from wholetext.types import Corpus, Metric, Output, Scores
+from wholetext.views import Sides, View
 
-Progress = Callable[[str, int, int], None]  # spec, rows done, rows in all; then stages: FLAGS, SIGNIFICANCE
 FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring, by system and by metric
-Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
 
 
 @dataclass(frozen=True)
@@ -58,6 +42,9 @@ class Options:
     device: str = "auto"  # cpu, cuda, cuda:1, mps
     dtype: str = "fp32"
     batch_tokens: int = 1024
+    executor: str | Executor = "local"  # processes; an Executor keeps its workers between calls
+    workers: int | None = None
+    gpus: int | None = None
     overflow: Literal["warn", "error"] = "warn"
     block: int = 1024  # requests measured and cached at a time
     flags: bool = True  # whether to look for suspicious input and degenerate output
@@ -82,6 +69,24 @@ class Options:
         for name in ("batch_tokens", "block"):
             if not isinstance(value := getattr(self, name), int) or value < 1:
                 raise InputError(f"{name} is a number from 1 up, not {value!r}", next="leave it out for the default")
+        if not isinstance(self.executor, Executor):
+            Executor(self.executor, self.workers, self.gpus)  # an error now, not when it is used
+        elif self.workers or self.gpus:
+            raise InputError("an executor has its own number of workers and GPUs", next="give them to Executor(…)")
+
+    @contextmanager
+    def opened(self) -> Iterator[Executor]:
+        """The executor; one that is given by name is closed at the end."""
+        given = isinstance(self.executor, Executor)
+        executor = self.executor if isinstance(self.executor, Executor) else Executor(self.executor, self.workers,
+                                                                                      self.gpus)
+        if executor.on == "processes" and executor.gpus:
+            need_gpus(executor.gpus)
+        try:
+            yield executor
+        finally:
+            if not given:
+                executor.close()
 
 
 def score(
@@ -119,61 +124,65 @@ def _evaluate(
     scorers = {one.spec: one for one in map(scorer, asked)}  # read all before any work; the same spec once
     cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
     engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache, calls=options.calls)
-    try:
-        cuts: dict[tuple[View, Sides], Cuts] = {}
-        bound = [bind(one, corpus, outputs, engine, options.refs, cuts) for one in scorers.values()]
-        together: dict[Metric, list[BoundMetric]] = {}
-        for work in bound:  # views of one metric run together: what they have in common is encoded once
-            together.setdefault(work.metric, []).append(work)
-        done = {spec: scores for works in together.values() for spec, scores in run(works, options).items()}
-        scores = {spec: done[spec] for spec in scorers}
-    finally:
-        if cache:
-            cache.close()
+    with options.opened() as executor:
+        stream = Stream(engine, executor)
+        try:
+            scores = _measured(stream, list(scorers.values()), corpus, outputs, options)
+        finally:
+            if cache:
+                cache.close()
+        found, suspicions = _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
     lined_up = [f"{one.system}: lined up with the documents' segments by `wholetext align` in {len(one.realigned)} of "
                 f"{count(len(corpus), 'document')}" for one in outputs if one.realigned]
     codes = [note for code in corpus.langs if (note := language(code).note())]
     notes = (*codes, *lined_up, *Results(corpus, tuple(outputs), scores).notes)
-    found, suspicions = _flagged(corpus, outputs, options.progress) if options.flags else ({}, [])
+    kept = (*(cache.notes if cache else ()), *damage_notes(), *stream.notes)
     return Results(
         corpus, tuple(outputs), scores,
-        warnings=tuple(dict.fromkeys((*notes, *(cache.notes if cache else ()), *damage_notes(), *suspicions))),
+        warnings=tuple(dict.fromkeys((*notes, *kept, *suspicions))),
         counts={**engine.counts, **options.calls.counts},
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
-        environment=environment(engine), spell=_spell,
+        environment=stream.computed_by(), spell=_spell,
     )
 
 
+def _measured(
+    stream: Stream, scorers: Sequence[Scorer], corpus: Corpus, outputs: Sequence[Output], options: Options
+) -> dict[str, dict[str, Scores]]:
+    """The scores of every spec and system. All metrics are one stream of blocks, so that no worker waits at an end."""
+    cuts: dict[tuple[View, Sides], Cuts] = {}
+    bound = [bind(one, corpus, outputs, stream.engine, options.refs, cuts)
+             for one in scorers]
+    together: dict[Metric, list[BoundMetric]] = {}
+    for work in bound:  # views of one metric run together: what they have in common is encoded once
+        together.setdefault(work.metric, []).append(work)
+    runs = [MetricRun(works, options.only, options.progress) for works in together.values()]
+    stream.run(block for run in runs for block in run.blocks(options.block, refuse=options.overflow == "error"))
+    done = {spec: scores for run in runs for spec, scores in run.scores().items()}
+    return {one.spec: done[one.spec] for one in scorers}
+
+
 def _flagged(
-    corpus: Corpus, outputs: Sequence[Output], progress: Progress | None
+    corpus: Corpus, outputs: Sequence[Output], executor: Executor, progress: Progress | None
 ) -> tuple[dict[str, list[degenerate.Flag]], list[str]]:
     """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
     found: dict[str, list[degenerate.Flag]] = {}
     lines: list[str] = []
-    for done, output in enumerate(outputs):
-        if progress:
-            progress(FLAGS, done, len(outputs))
-        broken = degenerate.flags(corpus, output)
-        changed = formats.format_flags(corpus, output, broken)
+    if progress:
+        progress(FLAGS, 0, len(outputs))
+    for output, (broken, changed) in zip(outputs, executor.run(Task(_flags, corpus, output) for output in outputs)):
         found[output.system] = [*broken, *changed]
+        if progress:
+            progress(FLAGS, len(found), len(outputs))
         lines += [degenerate.summary(output.system, broken),
                   formats.format_summary(output.system, changed, source=corpus.has_source)]
     notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
-    if progress:
-        progress(FLAGS, len(outputs), len(outputs))
     return found, [note for note in notes if note]
 
 
-def environment(engine: Engine) -> dict[str, str]:
-    """What computed the scores: versions of the packages that did, and, where models ran, the device."""
-    from importlib.metadata import version
-    from platform import python_version
-
-    used = [name for name in ("numpy", "sacrebleu", "torch", "transformers", "spacy") if name in sys.modules]
-    found = {"python": python_version()} | {name: version(name) for name in used}
-    if "torch" in used:  # not loaded when all scores are cached
-        found["device"] = pick_device("auto") if engine.device == "auto" else engine.device
-    return found
+def _flags(corpus: Corpus, output: Output) -> tuple[tuple[degenerate.Flag, ...], tuple[degenerate.Flag, ...]]:
+    broken = degenerate.flags(corpus, output)
+    return broken, formats.format_flags(corpus, output, broken)
 
 
 def open_run(folder: Path | str) -> Results:
@@ -191,150 +200,6 @@ def _reducing(spec: str, langs: tuple[str, str]) -> Metric:
     """The metric whose ``reduce`` made the scores; where that is the default one, the model need not be there."""
     metric = scorer(spec).metric
     return metric if type(metric).reduce is Metric.reduce else metric.resolve(langs)
-
-
-def run(works: Sequence[BoundMetric], options: Options) -> dict[str, dict[str, Scores]]:
-    """Views of one metric, documents block by block; requests equal in any view or system are measured once."""
-    metric, engine, corpus, outputs = works[0].metric, works[0].engine, works[0].corpus, works[0].outputs
-    if metric.surveys:
-        engine.survey = metric.survey(references(works[0]), engine)
-    if options.overflow == "error":
-        for work in works:
-            refuse_losses(work)
-    salt, mark = salt_of(works[0]), corpus_hash(corpus, works[0].sides.context_refs)
-    parts = [_Part(work, output, options.only) for work in works for output in outputs]
-    probes = {part.work.scorer.spec: pair for part in parts[:: len(outputs)] if (pair := part.context_probe())}
-    blind: set[str] = set()
-    counters = [_RowCounter(work, options.progress) for work in works] if options.progress else []
-    for docs in _blocks(corpus.docs, max(1, options.block // len(parts))):
-        asked = [pair for doc in docs for pair in _ask(parts, doc)]
-        asked += [(-1, request) for pair in probes.values() for request in pair]
-        if not asked:
-            continue
-        measured = engine.measure(metric, [request for _, request in asked], salt)
-        owners = np.array([owner for owner, _ in asked])
-        for index, part in enumerate(parts):
-            part.add(measured, np.flatnonzero(owners == index))
-        tried = measured.stats[owners == -1]  # with and without context in turn
-        blind |= {spec for spec, one, other in zip(probes, tried[::2], tried[1::2]) if np.array_equal(one, other)}
-        probes = {}
-        for counter in counters:
-            counter.add(docs)
-    own = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # specs are named before
-    own += tuple(unverified((parameters_of(metric) | facts_of(metric)).values()))
-    scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in works}
-    for part in parts:
-        spec = part.work.scorer.spec
-        scores[spec][part.output.system] = part.scores(mark, (*own, BLIND) if spec in blind else own)
-    engine.survey = None
-    return scores
-
-
-@dataclass
-class _RowCounter:
-    """Tells ``progress`` how many rows of a metric are done, over all systems."""
-
-    work: BoundMetric
-    progress: Progress
-    done: int = 0
-    _rows: dict[int, int] = field(default_factory=dict)  # rows of a document by its number of segments
-
-    def __post_init__(self) -> None:
-        self.total = self._count(self.work.corpus.docs)
-        self.progress(self.work.scorer.spec, 0, self.total)
-
-    def add(self, docs: Sequence[Document]) -> None:
-        self.done += self._count(docs)
-        self.progress(self.work.scorer.spec, self.done, self.total)
-
-    def _count(self, docs: Sequence[Document]) -> int:
-        for size in {len(doc) for doc in docs} - {*self._rows}:
-            self._rows[size] = len(self.work.outputs) * len(self.work.scorer.view.spans(size))
-        return sum(self._rows[len(doc)] for doc in docs)
-
-
-@dataclass
-class _Part:
-    """What one output has gathered so far under one view."""
-
-    work: BoundMetric
-    output: Output
-    only: Only | None
-    spans: list[FloatArray] = field(default_factory=list)  # per document: its index, start, stop, weight of each row
-    measured: list[Measured] = field(default_factory=list)
-
-    def rows(self, doc: Document) -> list[tuple[Span, Request]]:
-        """The rows of a document that are to be scored."""
-        pairs = zip(*self.work.cut(doc, self.output))
-        return [(span, request) for span, request in pairs
-                if self.only is None or self.only[doc.id][span[0] : span[1]].any()]
-
-    def add(self, measured: Measured, mine: IntArray) -> None:
-        if len(mine):
-            details = [measured.details[i] for i in mine]
-            self.measured.append(Measured(measured.stats[mine], measured.lost[mine], details))
-
-    def context_probe(self) -> tuple[Request, Request] | None:
-        """A request with and without its context, where it has to be tried whether the metric reads any."""
-        work = self.work
-        if not isinstance(work.scorer.view, Context) or work.metric.fits([], work.engine) is not None:
-            return None  # metrics that have a model read context through it
-        for doc in work.corpus.docs:
-            for _, request in self.rows(doc):
-                alone = Request(tuple(map(_alone, request.hyp)), request.src and _alone(request.src),
-                                tuple(map(_alone, request.refs)))
-                if alone != request:
-                    return request, alone
-        return None
-
-    def scores(self, mark: str, stated: tuple[str, ...]) -> Scores:
-        """Everything together; ``mark`` is the hash of the corpus."""
-        metric, corpus = self.work.metric, self.work.corpus
-        columns = np.concatenate(self.spans)  # (rows, 4)
-        if not len(columns):
-            raise MetricError(f"{self.work.scorer.spec} leaves no row to score", where=f"system {self.output.system}",
-                              next="use a smaller view, or partial=include")
-        doc, start, stop = columns[:, :3].T.astype(np.int64)
-        sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
-        unasked = None if self.only is None else ~np.concatenate([self.only[doc.id] for doc in corpus.docs])
-        rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, columns[:, 3], unasked)
-        lost = np.concatenate([one.lost for one in self.measured])
-        details = tuple(detail for one in self.measured for detail in one.details)
-        return Scores(
-            metric=self.work.scorer.spec, system=self.output.system, rows=rows,
-            stats=np.concatenate([one.stats for one in self.measured]),
-            reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
-            higher_is_better=metric.higher_is_better, range=metric.range,
-            signature=signature(self.work, self.output, rows, (lost > 0).sum(axis=0), mark, metric.outcomes(details)),
-            details=details if any(detail is not None for detail in details) else (),
-            lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
-        )
-
-
-def _alone(text: Excerpt) -> Excerpt:
-    return without_context(text.scored, text.glue)
-
-
-def _ask(parts: Sequence[_Part], doc: Document) -> Iterator[tuple[int, Request]]:
-    """Whose request and the request, row by row over views and systems so that shared texts stay close."""
-    found = [part.rows(doc) for part in parts]
-    for part, rows in zip(parts, found):
-        part.spans.append(np.array([(len(part.spans), *span) for span, _ in rows]).reshape(-1, 4))
-    for row in zip_longest(*found):
-        yield from ((owner, one[1]) for owner, one in enumerate(row) if one is not None)
-
-
-def _blocks(docs: Sequence[Document], segments: int) -> Iterator[list[Document]]:
-    """Documents in groups of about ``segments`` segments, never splitting one."""
-    block: list[Document] = []
-    size = 0
-    for doc in docs:
-        if block and size + len(doc) > segments:
-            yield block
-            block, size = [], 0
-        block.append(doc)
-        size += len(doc)
-    yield block
 
 
 # ---------------------------------------------------------------- for notebooks

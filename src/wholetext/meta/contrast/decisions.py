@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from wholetext.io.text import read_lines
 from wholetext.meta.contrast.items import ContrastSet
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
+from wholetext.scoring.blocks.stream import Block, Stream
 from wholetext.scoring.bound import BoundMetric, bind, salt_of
-from wholetext.scoring.engine import Engine
+from wholetext.scoring.engine import Engine, Measured
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
 
@@ -63,16 +64,18 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     corpus, output = as_documents(items)
     cache = None if options.cache is False else Cache(options.cache if isinstance(options.cache, Path) else None)
     engine = Engine(items.langs, options.device, options.dtype, options.batch_tokens, cache, calls=options.calls)
-    try:
-        work = bind(one, corpus, [output], engine, ())
-        found = _last_segments(work, output, options.block)
-    finally:
-        if cache:
-            cache.close()
+    with options.opened() as executor:
+        stream = Stream(engine, executor)
+        try:
+            work = bind(one, corpus, [output], engine, ())
+            found = _last_segments(stream, work, output, options.block)
+        finally:
+            if cache:
+                cache.close()
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
     notes = [*merged({one.spec: {"": row_notes(found, "candidates")}}), *(cache.notes if cache else ()),
-             *damage_notes()]
+             *damage_notes(), *stream.notes]
     return Decisions(one.spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 
@@ -87,28 +90,32 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
     return Corpus(items.name, items.langs, tuple(docs)), Output("candidates", texts)
 
 
-def _last_segments(work: BoundMetric, output: Output, block: int) -> Evidence:
+def _last_segments(stream: Stream, work: BoundMetric, output: Output, block: int) -> Evidence:
     """The score of each candidate: the mean of the rows that cover a document's last segment."""
     salt = salt_of(work)
     found: list[float] = []
     details: list[Mapping[str, Any] | None] = []
     lost = [np.zeros((0, 2), dtype=np.int64)]
-    for begin in range(0, len(work.corpus.docs), block):
-        asked: list[Request] = []
-        counts = []
-        for doc in work.corpus.docs[begin : begin + block]:
-            spans, requests = work.cut(doc, output)
-            mine = [request for (_, stop, _), request in zip(spans, requests) if stop == len(doc)]
-            asked += mine
-            counts.append(len(mine))
-        rows = np.zeros(0)
-        if asked:
-            measured = work.engine.measure(work.metric, asked, salt)
-            rows = work.metric.reduce_rows(measured.stats)[:, 0]
-            details += measured.details
-            lost.append(measured.lost)
+
+    def take(counts: list[int], measured: Measured) -> None:
+        rows = work.metric.reduce_rows(measured.stats)[:, 0] if sum(counts) else np.zeros(0)
         for part in np.split(rows, np.cumsum(counts)[:-1]):
             found.append(float(part.mean()) if len(part) else float("nan"))
+        details.extend(measured.details)
+        lost.append(measured.lost)
+
+    def blocks() -> Iterator[Block]:
+        for begin in range(0, len(work.corpus.docs), block):
+            asked: list[Request] = []
+            counts = []
+            for doc in work.corpus.docs[begin : begin + block]:
+                spans, requests = work.cut(doc, output)
+                mine = [request for (_, stop, _), request in zip(spans, requests) if stop == len(doc)]
+                asked += mine
+                counts.append(len(mine))
+            yield Block(work.metric, asked, salt, then=partial(take, counts))
+
+    stream.run(blocks())
     return Evidence(work.metric.notes(work.corpus.langs), np.array(found), np.concatenate(lost), details)
 
 

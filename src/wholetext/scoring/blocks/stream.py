@@ -1,0 +1,208 @@
+"""Blocks of requests, measured in order: the driver plans, dedupes and keeps the cache, an executor computes.
+
+What is computed for a block, and so the batches that are made of it, does not depend on the executor: statistics are
+the same to the last bit wherever they come from.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import version
+from platform import python_version
+from typing import Any
+
+from wholetext.backends.device import pick_device
+from wholetext.executors.executor import Executor
+from wholetext.executors.pool import Task
+from wholetext.files.cache import damage_notes
+from wholetext.scoring.engine import Engine, Measured, decoded, request_key
+from wholetext.types import Metric, Request
+
+_KEPT = 200_000  # outputs of backends that a worker keeps in memory
+
+
+@dataclass(frozen=True)
+class Block:
+    """Requests that are measured together."""
+
+    metric: Metric
+    requests: Sequence[Request]
+    salt: str
+    survey: Any = None
+    then: Callable[[Measured], None] = lambda _: None
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What the blocks of a metric have in common: sent to each worker once."""
+
+    metric: Metric
+    langs: tuple[str, str]
+    device: str
+    dtype: str
+    batch_tokens: int
+    survey: Any
+    cached: bool  # whether the driver has a cache for outputs of backends
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows as the cache stores them, and what the driver must know besides."""
+
+    rows: list[bytes]
+    outputs: Mapping[str, Mapping[bytes, bytes]] = field(default_factory=dict)  # of backends, by kind
+    notes: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    block: Block
+    job: Job
+    missing: list[Request]  # neither in the cache nor under way for an earlier block
+    keys: dict[Request, bytes]  # none without a cache
+    stored: dict[bytes, bytes]
+    here: list[Answer] = field(default_factory=list)  # what was computed at once
+
+
+@dataclass
+class Stream:
+    """Measures blocks on an executor."""
+
+    engine: Engine
+    executor: Executor = field(default_factory=Executor)
+    notes: list[str] = field(default_factory=list)  # of workers, on damage to what they keep
+    environment: dict[str, set[str]] = field(default_factory=dict)
+    _under_way: dict[bytes, int] = field(default_factory=dict)  # key → unfinished blocks that need its row
+    _fresh: dict[bytes, bytes] = field(default_factory=dict)  # rows that later blocks wait for
+
+    def run(self, blocks: Iterable[Block]) -> None:
+        """Measure blocks in order and hand each its result. They are read as there is room for them."""
+        plans: deque[_Plan] = deque()
+        with closing(self.executor.run(map(self._task, self._planned(blocks, plans)))) as answers:
+            for answer in answers:
+                plan = plans.popleft()
+                plan.block.then(self._finish(plan, answer))
+
+    def computed_by(self) -> dict[str, str]:
+        """What computed the scores: packages and devices here and on the workers."""
+        found = environment(self.engine.device, here=self.executor.local)
+        return found | {name: ", ".join(sorted(values)) for name, values in self.environment.items()}
+
+    def _planned(self, blocks: Iterable[Block], plans: deque[_Plan]) -> Iterator[_Plan]:
+        job, engine = None, self.engine
+        for block in blocks:
+            cache = engine.cache if block.metric.cacheable else None
+            distinct = list(dict.fromkeys(block.requests))
+            keys = {request: request_key(block.salt, request) for request in distinct} if cache else {}
+            stored = cache.get(list(keys.values())) if cache else {}
+            fresh = [key for key in keys.values() if key not in stored]
+            missing = [r for r in distinct if not keys or (keys[r] not in stored and keys[r] not in self._under_way)]
+            for key in fresh:
+                self._under_way[key] = self._under_way.get(key, 0) + 1
+            engine.counts.update(requests=len(block.requests), distinct=len(distinct),
+                                 cached=len(distinct) - len(missing), computed=len(missing))
+            if job is None or job.metric is not block.metric or job.survey is not block.survey:
+                job = Job(block.metric, engine.langs, engine.device, engine.dtype, engine.batch_tokens, block.survey,
+                          cached=engine.cache is not None)
+            plans.append(_Plan(block, job, missing, keys, stored))
+            yield plans[-1]
+
+    def _task(self, plan: _Plan) -> Task | None:
+        if not plan.missing:
+            return None
+        if plan.block.metric.remote and not self.executor.local:  # a service computes: calls and their budget are here
+            plan.here.append(self._here(plan.job, plan.missing))
+            return None
+        return Task(self._here if self.executor.local else compute, plan.job, plan.missing)
+
+    def _here(self, job: Job, requests: Sequence[Request]) -> Answer:
+        return Answer(_rows(self.engine, job, requests))
+
+    def _finish(self, plan: _Plan, answer: Answer | None) -> Measured:
+        """All rows of a block. Fresh ones go to the cache, and to later blocks that wait for them."""
+        answer = plan.here[0] if plan.here else answer
+        fresh = dict(zip(plan.missing, answer.rows)) if answer else {}
+        if answer:
+            self._hear(answer)
+            if plan.keys and self.engine.cache:
+                items = ((plan.keys[request], row) for request, row in fresh.items())
+                self.engine.cache.put(f"rows:{plan.block.metric.name}", items)
+        for request, key in plan.keys.items():
+            if key in plan.stored:
+                fresh[request] = plan.stored[key]
+                continue
+            row = fresh.setdefault(request, self._fresh.get(key, b""))
+            self._under_way[key] -= 1
+            if self._under_way[key]:
+                self._fresh[key] = row
+            else:
+                del self._under_way[key]
+                self._fresh.pop(key, None)
+        return decoded([fresh[request] for request in plan.block.requests])
+
+    def _hear(self, answer: Answer) -> None:
+        self.notes += answer.notes
+        for name, value in answer.environment.items():
+            self.environment.setdefault(name, set()).add(value)
+        for kind, items in answer.outputs.items():
+            if self.engine.cache:
+                self.engine.cache.put(kind, items.items())
+
+
+# ---------------------------------------------------------------- on a worker
+
+
+@dataclass
+class Outputs:
+    """What a worker keeps of the outputs of backends, and which of them are new to the driver."""
+
+    known: dict[bytes, bytes] = field(default_factory=dict)
+    fresh: dict[str, dict[bytes, bytes]] = field(default_factory=dict)
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return {key: self.known[key] for key in keys if key in self.known}
+
+    def put(self, kind: str, items: Iterable[tuple[bytes, bytes]]) -> None:
+        new = dict(items)
+        self.fresh.setdefault(kind, {}).update(new)
+        if len(self.known) < _KEPT:
+            self.known.update(new)
+
+
+_OUTPUTS = Outputs()
+
+
+def compute(job: Job, requests: Sequence[Request]) -> Answer:
+    """The rows of a block, on a worker, where the driver's cache is out of reach."""
+    engine = Engine(job.langs, job.device, job.dtype, job.batch_tokens, _OUTPUTS)
+    _OUTPUTS.fresh = {}
+    rows = _rows(engine, job, requests)
+    return Answer(rows, _OUTPUTS.fresh if job.cached else {}, damage_notes(), environment(job.device))
+
+
+def _rows(engine: Engine, job: Job, requests: Sequence[Request]) -> list[bytes]:
+    engine.survey = job.survey
+    try:
+        return list(engine.rows(job.metric, requests))
+    finally:
+        engine.survey = None
+
+
+def environment(device: str, here: bool = True) -> dict[str, str]:
+    """What computes in this process: versions of the packages that do and, where models run, the device."""
+    used = [name for name in ("numpy", "sacrebleu", "torch", "transformers", "spacy") if name in sys.modules]
+    found = {"python": python_version()} | {name: _version(name) for name in used}
+    if "torch" in used and here:  # not loaded when all scores are cached
+        found["device"] = pick_device("auto") if device == "auto" else device
+    return found
+
+
+@lru_cache
+def _version(package: str) -> str:
+    return version(package)
