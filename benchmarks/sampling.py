@@ -76,7 +76,7 @@ def samples(one: Judged, pool: IntArray, share: float, rng: np.random.Generator,
     budget = share * cost.sum()
     for method, chance in (("random", np.ones(len(pool))), ("length", np.sqrt(sizes))):
         chance = probabilities(chance, cost, budget)
-        found = draw(chance, rng)
+        found = draw(chance, rng, sizes if method == "length" else None)
         yield method, pool[found], 1 / chance[found]
     longer = np.sqrt(sizes) if of == "documents" else 1.0
     every = np.ones_like(one.contested)

@@ -56,10 +56,17 @@ def test_probabilities_are_proportional_and_meet_the_budget() -> None:
 def test_documents_are_drawn_with_exactly_their_probabilities() -> None:
     rng = np.random.default_rng(0)
     chance = probabilities(np.sqrt([1.0, 2, 3, 5, 8, 13, 40]), np.ones(7), 3.0)
-    drawn = [draw(chance, rng) for _ in range(20_000)]
-    assert {len(one) for one in drawn} == {3} and all(len(set(one)) == 3 for one in drawn)
-    seen = np.bincount(np.concatenate(drawn), minlength=7) / len(drawn)
-    assert np.abs(seen - chance).max() < 0.015  # four standard errors
+    for along in (None, np.array([1.0, 1, 1, 0, 5, 2, 5])):
+        drawn = [draw(chance, rng, along) for _ in range(20_000)]
+        assert {len(one) for one in drawn} == {3} and all(len(set(one)) == 3 for one in drawn)
+        seen = np.bincount(np.concatenate(drawn), minlength=7) / len(drawn)
+        assert np.abs(seen - chance).max() < 0.015  # four standard errors
+
+
+def test_samples_in_the_order_of_length_have_short_and_long_documents() -> None:
+    rng, sizes = np.random.default_rng(0), np.arange(40.0)
+    for _ in range(100):
+        assert [int(each // 10) for each in np.sort(sizes[draw(np.full(40, 0.1), rng, sizes)])] == [0, 1, 2, 3]
 
 
 def test_weighted_means_are_unbiased_and_plain_ones_are_not() -> None:
@@ -172,18 +179,20 @@ def test_length_beats_random_on_wmt22_at_a_quarter_of_the_documents() -> None:
         counts = np.stack([np.bincount(place, row) for row in known])
         sums = np.stack([np.bincount(place, np.where(k, v, 0.0)) for k, v in zip(known, human.values)])
         truth = sums.sum(axis=1) / counts.sum(axis=1)
-        found = [_accuracy(sums, counts, truth, priority) for priority in (np.sqrt(sizes), np.ones(len(sizes)))]
+        found = [_accuracy(sums, counts, truth, *how) for how in ((np.sqrt(sizes), sizes), (np.ones(len(sizes)), None))]
         gains.append(found[0] - found[1])
     assert min(gains) > 0
 
 
-def _accuracy(sums: np.ndarray, counts: np.ndarray, truth: np.ndarray, priority: np.ndarray) -> float:
+def _accuracy(
+    sums: np.ndarray, counts: np.ndarray, truth: np.ndarray, priority: np.ndarray, along: np.ndarray | None
+) -> float:
     """Pairs of systems in the right order, over 200 samples of a quarter of the documents."""
     chance = probabilities(priority, np.ones(len(priority)), len(priority) / 4)
     rng, found = np.random.default_rng(0), []
     i, j = np.triu_indices(len(truth), 1)
     for _ in range(200):
-        docs = draw(chance, rng)
+        docs = draw(chance, rng, along)
         mean = (sums[:, docs] @ (1 / chance[docs])) / (counts[:, docs] @ (1 / chance[docs]))
         found.append((np.sign(mean[i] - mean[j]) == np.sign(truth[i] - truth[j])).mean())
     return float(np.mean(found))

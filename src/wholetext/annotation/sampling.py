@@ -82,7 +82,7 @@ def sample(
     if method in DRAWN:
         priority = np.sqrt(sizes) if method == "length" else np.ones(len(sizes))
         chance = probabilities(priority, cost, budget)
-        chosen = np.sort(draw(chance, np.random.default_rng(seed)))
+        chosen = np.sort(draw(chance, np.random.default_rng(seed), sizes if method == "length" else None))
     else:
         table = {spec: results[spec] for spec in metrics} if metrics else results.scores
         specs = tuple(next(iter(scores.values())).metric for scores in table.values())
@@ -125,12 +125,15 @@ def probabilities(priority: FloatArray, cost: FloatArray, budget: float) -> Floa
     return np.asarray(chance if chance.sum() >= 1 else chance / chance.sum())
 
 
-def draw(chance: FloatArray, rng: np.random.Generator) -> IntArray:
+def draw(chance: FloatArray, rng: np.random.Generator, along: FloatArray | None = None) -> IntArray:
     """Documents with exactly these probabilities: systematic sampling in random order (Madow 1949).
 
-    Their number is the sum of the probabilities, rounded up or down.
+    Their number is the sum of the probabilities, rounded up or down. In the order of ``along``, such as length, every
+    sample has documents of all lengths.
     """
     order = rng.permutation(len(chance))
+    if along is not None:
+        order = order[np.argsort(along[order], kind="stable")]  # equal ones in random order
     ends = np.cumsum(chance[order])
     ends[-1] = round(ends[-1]) if math.isclose(ends[-1], round(ends[-1])) else ends[-1]
     marks = np.floor(np.concatenate([[0.0], ends]) - rng.random() + 1)  # a document is drawn where this number grows
