@@ -70,6 +70,7 @@ bench-neural: $(VENV)/test.ready  ## Doc-COMET and BERTScore beside unbabel-come
 docs: $(VENV)/test.ready  ## write the generated pages again (command line reference)
 	$(BIN)/python tools/make_docs.py
 	$(BIN)/python tools/readme_table.py
+	$(BIN)/python tools/record_demo.py
 
 clean:           ## remove the virtual environment and what runs left behind
 	rm -rf $(VENV) demo-run artefacts build dist mutants

@@ -99,7 +99,7 @@ def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys:
 def test_comets_options_are_understood(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model that is not there is asked for, after the options have been read."""
     code, _, err = call(capsys, "score", "-s", "ref.txt", "-t", "a.txt", "-r", "ref.txt", "--batch_size", "8",
-                        "--model", "./missing model")
+                        "--gpus", "0", "--model", "./missing model")
     assert code == 2 and "no such model folder" in err
 
 
@@ -108,3 +108,4 @@ def test_comets_batch_size_is_a_number_of_tokens() -> None:
 
     assert Execution(batch_size=16).options() == Execution().options()
     assert Execution(batch_size=4).options().batch_tokens == 256
+    assert Execution(gpus=0).options().device == "cpu"  # as comet-score --gpus 0

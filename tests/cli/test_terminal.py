@@ -141,7 +141,7 @@ def test_a_progress_bar_shows_rows_rate_and_time_left(monkeypatch: pytest.Monkey
             progress("slide(size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da", done, 4000)
         progress("significance tests", 1, 3)
     shown = out.getvalue()
-    assert "4,000/4,000" in shown and "/s " in shown and "significance tests" in shown and "1/3" in shown
+    assert "4,000/4,000 rows" in shown and "/s " in shown and "significance tests" in shown and "1/3" in shown
     assert "slide(size=6,step=6):comet@Un…" in shown
     with progress_bar(quiet=True) as silent:
         assert silent is None

@@ -168,7 +168,9 @@ class Execution:
     ] = None
     workers: Workers = None
     gpus: Annotated[
-        int | None, typer.Option("--gpus", min=1, help="Number of GPUs to share out; by default a worker for each.")
+        int | None,
+        typer.Option("--gpus", min=0,
+                     help="Number of GPUs to share out; by default a worker for each. 0: as --device cpu."),
     ] = None
 
     def options(self, **more: Any) -> Options:
@@ -177,7 +179,8 @@ class Execution:
 
         calls = Calls(self.endpoint, self.parallel, self.rate, self.timeout, budget=self.budget, prices=self.prices)
         tokens = TOKENS_PER_SEGMENT * self.batch_size if self.batch_size else self.batch_tokens
-        return Options(cache=not self.no_cache, device=self.device, dtype=self.dtype, batch_tokens=tokens,
+        device = "cpu" if self.gpus == 0 else self.device  # as COMET's --gpus 0
+        return Options(cache=not self.no_cache, device=device, dtype=self.dtype, batch_tokens=tokens,
                        calls=calls, executor=self.executor, **more)
 
     @cached_property
@@ -185,7 +188,8 @@ class Execution:
         """One for all that the command evaluates; its workers end with the command."""
         from wholetext.executors.executor import Executor
 
-        return Executor(self.on or ("processes" if self.workers or self.gpus else "local"), self.workers, self.gpus)
+        where = self.on or ("processes" if self.workers or self.gpus else "local")
+        return Executor(where, self.workers, self.gpus or None)
 
 
 @dataclass(frozen=True)

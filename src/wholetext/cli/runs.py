@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,7 +62,7 @@ def compare(
     how = _given(context, results, testing.significance(baseline))
     comparisons = compare_run(results, how, output)[1]
     shown = "json" if json_ else format
-    with terminal.paged() if shown == "table" else nullcontext():
+    with terminal.paged(shown == "table"):
         render(results, comparisons, shown, signatures, width, by_domain)
         if shown == "table":
             pairs([comparisons[spec] for spec in specs], width)

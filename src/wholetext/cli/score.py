@@ -83,7 +83,8 @@ def score(
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise
     shown = "scores" if score_only else "json" if json_ else format
-    render(results, compare_run(results)[1], shown, signatures, width, by_domain)
+    with terminal.paged(shown == "table"):
+        render(results, compare_run(results)[1], shown, signatures, width, by_domain)
     for name in log or ():
         print(log_run(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):

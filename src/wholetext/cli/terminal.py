@@ -116,11 +116,10 @@ class _Screen(StringIO):
 
 
 @contextmanager
-def paged() -> Iterator[None]:
+def paged(wanted: bool = True) -> Iterator[None]:
     """Show what is printed within this block in a pager (``$PAGER``, else less) if a terminal is too low for it."""
     real = sys.stdout
-    inside = isinstance(getattr(real, "inner", None), _Screen)
-    if inside or not (real.isatty() and sys.stdin.isatty()):
+    if not (wanted and real.isatty() and sys.stdin.isatty()):
         yield
         return
     screen = _Screen()
@@ -248,14 +247,14 @@ def progress_bar(quiet: bool, executor: Executor | None = None) -> Iterator[Prog
 
     class Rate(TextColumn):
         def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.{0 if speed >= 10 else 1}f}/s" if speed else "")
+            speed = task.finished_speed or task.speed or task.completed / (task.elapsed or 1)
+            return Text(f"{speed:,.{0 if speed >= 10 else 1}f}/s" if task.completed else "")
 
     name = Column(no_wrap=True, overflow="ellipsis", max_width=30)
     done = Column(no_wrap=True, justify="right")
     columns = (TextColumn("{task.description}", table_column=name), BarColumn(bar_width=16),
-               TextColumn("{task.completed:,}/{task.total:,}", table_column=done), Rate("", table_column=done),
-               TimeRemainingColumn(compact=True, elapsed_when_finished=True))
+               TextColumn("{task.completed:,}/{task.total:,}{task.fields[unit]}", table_column=done),
+               Rate("", table_column=done), TimeRemainingColumn(compact=True, elapsed_when_finished=True))
 
     class Bars(Progress):
         def get_renderables(self) -> Iterator[Any]:
@@ -268,7 +267,8 @@ def progress_bar(quiet: bool, executor: Executor | None = None) -> Iterator[Prog
 
         def progress(spec: str, done: int, total: int) -> None:
             if spec not in tasks:
-                tasks[spec] = bar.add_task(spec.replace("[", r"\["), total=total)
+                unit = "" if " " in spec else " rows"  # stages are named by several words
+                tasks[spec] = bar.add_task(spec.replace("[", r"\["), total=total, unit=unit)
             bar.update(tasks[spec], completed=done)
 
         yield progress
