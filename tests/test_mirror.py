@@ -12,7 +12,6 @@ SOURCE = TESTS.parent / "src" / "wholetext"
 # module → test files (below tests/) that cover it under another name: most are tested through the metric, format or
 # verb that people use
 ELSEWHERE = {
-    "alignment/realign": "alignment/test_alignment alignment/test_word_alignment",
     "annotation/annotations": "annotation/test_pearmut",
     "annotation/campaign": "annotation/test_pearmut",
     "backends/comet/model": "backends/test_comet_checkpoint metrics/test_comet",

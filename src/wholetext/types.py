@@ -14,6 +14,7 @@ from wholetext.notes import Evidence, Note, notes_of
 from wholetext.rows import Excerpt as Excerpt
 from wholetext.rows import FloatArray as FloatArray
 from wholetext.rows import IntArray as IntArray
+from wholetext.rows import Nulls as Nulls
 from wholetext.rows import Request as Request
 from wholetext.rows import Row as Row
 from wholetext.rows import Rows as Rows
@@ -65,9 +66,7 @@ class Document:
 
     def __len__(self) -> int:
         """Number of segments (of the source; of the first reference where there is no source)."""
-        if self.src is not None:
-            return len(self.src)
-        return len(next(iter(self.refs.values()), ()))
+        return len(self.src if self.src is not None else next(iter(self.refs.values()), ()))
 
     def __hash__(self) -> int:
         return hash((self.id, self.src))
@@ -101,9 +100,8 @@ class Corpus:
     @property
     def references(self) -> tuple[str, ...]:
         """Names of the references that every document has, in order of first appearance."""
-        if not self.docs:
-            return ()
-        return tuple(name for name in self.docs[0].refs if all(name in doc.refs for doc in self.docs))
+        first = self.docs[0].refs if self.docs else ()
+        return tuple(name for name in first if all(name in doc.refs for doc in self.docs))
 
     @property
     def has_source(self) -> bool:
@@ -118,16 +116,18 @@ class Output:
     system: str
     docs: Mapping[str, tuple[str, ...]]
     realigned: Mapping[str, str] = field(default_factory=dict, compare=False)  # document id → how it was aligned
+    nulls: Mapping[str, Nulls] = field(default_factory=dict, compare=False)  # document id → what has no counterpart
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "realigned", MappingProxyType(dict(self.realigned)))
+        object.__setattr__(self, "nulls", MappingProxyType(dict(self.nulls)))
         object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
 
     def __hash__(self) -> int:
         return hash((self.system, tuple(self.docs)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Output, (self.system, dict(self.docs), dict(self.realigned))
+        return Output, (self.system, dict(self.docs), dict(self.realigned), dict(self.nulls))
 
 
 # ---------------------------------------------------------------- scores and judgments
@@ -326,6 +326,7 @@ class Metric:
     range: tuple[float, float] = (0.0, 1.0)
     outputs: tuple[str, ...] = ("score",)  # the first is the score
     decimals: int | None = None  # of a printed score: two where the range ends at 10 or more, else four, unless given
+    worst: float | None = None  # the score of what has no counterpart (``nulls=worst``); by the range unless given
     cacheable: bool = True  # False where a row's statistics depend on which other rows are measured with it
     remote: bool = False  # a service does the work: device and precision have no effect
     own_context: bool = False  # whether ``auto`` context of the hypothesis is its own also where there are references

@@ -72,3 +72,28 @@ def test_a_file_is_replaced_only_on_request_and_an_input_never(
     with pytest.raises(SystemExit) as done:
         main(["align", str(corpus), "-l", "de-en", "-o", str(thesis), "--overwrite"])
     assert not done.value.code and '"corpus"' in thesis.read_text("utf-8")
+
+
+def test_scoring_in_one_step(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = ["score", str(corpus), "-l", "de-en", "-m", "sentence:rouge", "-f", "json", "--signatures"]
+    assert run(*first, "--align", "--nulls", "worst") == 0
+    worst = json.loads(capsys.readouterr().out)
+    text = json.dumps(worst, ensure_ascii=False)
+    assert "to=A,split=rules,similarity=" in text and "nulls=worst omitted=1 added=0" in text
+    assert "1 segment left out, 0 sentences added: each scores the metric's worst and stays in the mean" in text
+    assert run(*first, "--align-to", "source", "--nulls", "drop") == 0
+    assert "to=source,split=rules" in capsys.readouterr().out
+    assert run(*first, "--nulls", "drop") == 2
+    assert "add --align" in capsys.readouterr().err
+
+
+def test_what_was_found_is_kept_and_may_be_treated_otherwise(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "aligned.jsonl"
+    assert run("align", str(corpus), "-l", "de-en", "--out", str(out), "--nulls", "worst", "--similarity", "words") == 0
+    assert "aligned by shared words and length (as asked for)" in capsys.readouterr().err
+    assert read(out).outputs[1].nulls["d"].omitted == (1,)
+    for extra, how in (([], "nulls=worst"), (["--nulls", "drop"], "nulls=drop")):
+        assert run("score", str(out), "-m", "chrf", "-f", "json", *extra) == 0
+        assert how in capsys.readouterr().out

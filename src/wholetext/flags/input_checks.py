@@ -11,7 +11,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from wholetext.alignment.alignment import words
+from wholetext.alignment.similarity import words
 from wholetext.errors import count
 from wholetext.languages import code_of, scripts_of
 from wholetext.languages.identify import listed, other_language

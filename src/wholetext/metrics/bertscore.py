@@ -141,6 +141,7 @@ class BertScore(TokenMetric):
     name = "bertscore"
     summary = "greedy matching of contextual token vectors; F1, precision, recall"
     range = (-1.0, 1.0)
+    worst = 0.0  # what an empty hypothesis scores
     outputs = ("f1", "precision", "recall")
 
     align_scope: Literal["sentence", "sequence"] = "sentence"

@@ -49,6 +49,11 @@ class Comet(ModelMetric):
     limit: int | None = None  # tokens per sequence; as in the published tool unless given
 
     @property
+    def worst(self) -> float | None:  # type: ignore[override]  # models of 2022 and later score from 0 to 1
+        name = self.model.rpartition("/")[2].lower()
+        return 0.0 if self.kind == "xcomet" or name.startswith(("wmt22", "wmt23", "xcomet")) else None
+
+    @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]  # the checkpoint decides
         return NEEDS.get(self.kind, frozenset({"src", "hyp"}))
 

@@ -16,12 +16,14 @@ from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLon
 from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
+from wholetext.scoring.nulls import check_worst, null_counts, scored_text
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Excerpt, IntArray, Metric, Output, Request, Rows, Signature
 from wholetext.version import __version__
 from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lenders, without_context
 
-Cuts = dict[tuple[str, str], tuple[list[Span], list[Request]]]  # (document, system) → rows and their requests
+# (document, system, whether added text is left out) → rows and their requests
+Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
 _KEPT = 2000  # documents of systems whose rows are kept for further metrics
 _PLAIN = "wholetext.read(FILE) gives corpus and outputs; score_texts(hyps, refs=…, metric=…) takes plain lists"
 
@@ -68,7 +70,9 @@ class BoundMetric:
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
         """Rows and requests of one document of one system."""
-        found = self.cuts.get((doc.id, output.system))
+        texts = scored_text(self.metric, output, doc.id)
+        key = (doc.id, output.system, texts is not output.docs[doc.id])
+        found = self.cuts.get(key)
         if found is None:
             sides = self.sides
             if doc.id in self.lenders:
@@ -76,9 +80,9 @@ class BoundMetric:
                 sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
             if self.metric.rivals:
                 doc, sides = self._with_rivals(doc, output, sides)
-            found = self.scorer.view.cut(doc, output.docs[doc.id], sides)
+            found = self.scorer.view.cut(doc, texts, sides)
             if len(self.cuts) < _KEPT:
-                self.cuts[doc.id, output.system] = found
+                self.cuts[key] = found
         return found
 
     def _with_rivals(self, doc: Document, output: Output, sides: Sides) -> tuple[Document, Sides]:
@@ -107,6 +111,7 @@ def bind(
     if metric.rivals and len(outputs) < 2:
         raise MetricError(f"{metric.name} compares systems, and there is only one", where=corpus.id,
                           next="give the outputs of two systems or more")
+    check_worst(metric, outputs)
     sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
     if engine.device != "auto" and not metric.remote and metric.fits([], engine) is not None:
         pick_device(engine.device)  # refused also where every score is in the cache
@@ -222,7 +227,9 @@ def signature(
     items |= {"rivals": ",".join(one.system for one in work.outputs)} if metric.rivals else {}
     if output.realigned:
         how = sorted(set(output.realigned.values()))
-        items |= {"realigned": f"{len(output.realigned)}/{len(work.corpus)} {' '.join(how)}"}
+        omitted, added = null_counts(output)
+        nulls = f" omitted={omitted} added={added}" if output.nulls else ""
+        items |= {"realigned": f"{len(output.realigned)}/{len(work.corpus)} {' '.join(how)}{nulls}"}
     items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
     items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
     items |= {**outcomes, "corpus": mark, "wholetext": __version__}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from wholetext.alignment.realign import AlignOptions, align
 from wholetext.backends.chat.calls import Calls
 from wholetext.backends.device import DTYPES, need_gpus
 from wholetext.errors import InputError, WholetextWarning, count
@@ -26,6 +27,7 @@ from wholetext.scoring.blocks.parts import MetricRun, Only, Progress
 from wholetext.scoring.blocks.stream import Stream
 from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
 from wholetext.scoring.engine import Engine
+from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import Results, read_run
 from wholetext.types import Corpus, Metric, Output, Scores
 from wholetext.views import Sides, View
@@ -46,6 +48,8 @@ class Options:
     workers: int | None = None
     gpus: int | None = None
     overflow: Literal["warn", "error"] = "warn"
+    align: AlignOptions | None = None  # align outputs that have other segments than their document before scoring
+    nulls: Literal["count", "worst", "drop"] | None = None  # what alignment found left out or added; as aligned if None
     block: int = 1024  # requests measured and cached at a time
     flags: bool = True  # whether to look for suspicious input and degenerate output
     calls: Calls = field(default_factory=Calls, compare=False)  # how judges are called; a budget is of this object
@@ -125,6 +129,7 @@ def _evaluate(
     cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
     engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache, calls=options.calls)
     with options.opened() as executor:
+        outputs, aligned = _aligned(corpus, outputs, options, executor)
         stream = Stream(engine, executor)
         try:
             scores = _measured(stream, list(scorers.values()), corpus, outputs, options)
@@ -133,9 +138,10 @@ def _evaluate(
                 cache.close()
         found, suspicions = _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
     lined_up = [f"{one.system}: lined up with the documents' segments by `wholetext align` in {len(one.realigned)} of "
-                f"{count(len(corpus), 'document')}" for one in outputs if one.realigned]
+                f"{count(len(corpus), 'document')}{f'; {nulls}' if (nulls := null_note(one)) else ''}"
+                for one in outputs if one.realigned]
     codes = [note for code in corpus.langs if (note := language(code).note())]
-    notes = (*codes, *lined_up, *Results(corpus, tuple(outputs), scores).notes)
+    notes = (*codes, *aligned, *lined_up, *Results(corpus, tuple(outputs), scores).notes)
     kept = (*(cache.notes if cache else ()), *damage_notes(), *stream.notes)
     return Results(
         corpus, tuple(outputs), scores,
@@ -144,6 +150,17 @@ def _evaluate(
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=stream.computed_by(), spell=_spell,
     )
+
+
+def _aligned(
+    corpus: Corpus, outputs: Sequence[Output], options: Options, executor: Executor
+) -> tuple[tuple[Output, ...], list[str]]:
+    """The outputs in the segments of the corpus, if that is asked for, and what there is to say about it."""
+    notes: list[str] = []
+    if options.align is not None:
+        done = align(corpus, outputs, options.align, executor=executor)
+        outputs, notes = done.outputs, done.notes
+    return with_policy(outputs, options.nulls), notes
 
 
 def _measured(

@@ -10,14 +10,16 @@ from dataclasses import replace
 from typing import TextIO, cast
 
 from wholetext.errors import AlignmentError, InputError, count
+from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats.json_record import Parser, Record
 from wholetext.io.segments import Key, Segments, load_records
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.languages import same_language
-from wholetext.types import Corpus, Document, Output
+from wholetext.types import Corpus, Document, Nulls, Output
 
 REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` lined up its output
+NULLS = "nulls:"  # before a system's name, in meta: what it found left out and added, as JSON
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
 
@@ -69,11 +71,29 @@ def write(path: FilePath, loaded: Loaded) -> None:
             texts = {"refs": dict(doc.refs), "outputs": {output.system: output.docs[doc.id] for output in outputs}}
             how = {f"{REALIGNED}{output.system}": output.realigned[doc.id]
                    for output in outputs if doc.id in output.realigned}
-            meta = {**doc.meta, **how}
+            nulls = {f"{NULLS}{output.system}": _nulls_json(output.nulls[doc.id])
+                     for output in outputs if doc.id in output.nulls}
+            meta = {**doc.meta, **how, **nulls}
             value = {"doc": doc.id, **({} if doc.src is None else {"src": doc.src}), **texts, "meta": meta}
             out.write(line({key: part for key, part in value.items() if part != {}}, number) + "\n")
 
     write_text(path, lines)
+
+
+def _nulls_json(nulls: Nulls) -> str:
+    return json.dumps([nulls.policy, nulls.omitted, nulls.added], ensure_ascii=False)
+
+
+def _nulls(text: str, size: int, where: str) -> Nulls:
+    """What `_nulls_json` wrote of a document of ``size`` segments."""
+    again = "write the file anew with `wholetext align`"
+    match read_json(text, where=where, next=again):
+        case ["count" | "worst" | "drop" as policy, [*omitted], [*added]] if (
+                all(type(at) is int and 0 <= at < size for at in omitted)
+                and all(isinstance(one, list) and len(one) == 3 and type(one[0]) is int and 0 <= one[0] < size
+                        and type(one[1]) is int and one[1] > 0 and isinstance(one[2], str) for one in added)):
+            return Nulls(tuple(omitted), tuple((at, number, rest) for at, number, rest in added), policy)
+    raise InputError("what alignment left out and added is not readable", where=where, next=again)
 
 
 class LanguagePairs:
@@ -195,10 +215,14 @@ class Documents:
                 docs[doc.id] = text
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
-        how = {system: f"{REALIGNED}{system}" for system in self.outputs}
-        outputs = [Output(system, docs, {doc.id: doc.meta[how[system]] for doc in self.docs.values()
-                                         if how[system] in doc.meta}) for system, docs in self.outputs.items()]
-        names = set(how.values())
+        outputs = []
+        for system, docs in self.outputs.items():
+            how, nulls = ({doc.id: doc.meta[f"{kind}{system}"] for doc in self.docs.values()
+                           if f"{kind}{system}" in doc.meta} for kind in (REALIGNED, NULLS))
+            outputs.append(Output(system, docs, how, {
+                doc: _nulls(text, len(docs.get(doc, ())), at(self.where, self.lines[doc]))
+                for doc, text in nulls.items()}))
+        names = {f"{kind}{system}" for kind in (REALIGNED, NULLS) for system in self.outputs}
         kept = [replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
                 if names & doc.meta.keys() else doc for doc in self.docs.values()]
         return assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)

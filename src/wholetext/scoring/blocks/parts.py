@@ -25,6 +25,7 @@ from wholetext.scoring.bound import (
     signature,
 )
 from wholetext.scoring.engine import Measured
+from wholetext.scoring.nulls import with_nulls
 from wholetext.types import Document, Excerpt, FloatArray, IntArray, Output, Request, Rows, Scores
 from wholetext.views import Context, Span, without_context
 
@@ -152,14 +153,15 @@ class _Part:
         unasked = None if self.only is None else ~np.concatenate([self.only[doc.id] for doc in corpus.docs])
         rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, columns[:, 3], unasked)
         lost = np.concatenate([one.lost for one in self.measured])
-        details = tuple(detail for one in self.measured for detail in one.details)
+        stats, details = with_nulls(metric, self.output, rows, np.concatenate([one.stats for one in self.measured]),
+                                    [detail for one in self.measured for detail in one.details])
         return Scores(
             metric=self.work.scorer.spec, system=self.output.system, rows=rows,
-            stats=np.concatenate([one.stats for one in self.measured]),
+            stats=stats,
             reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
             higher_is_better=metric.higher_is_better, range=metric.range,
             signature=signature(self.work, self.output, rows, (lost > 0).sum(axis=0), mark, metric.outcomes(details)),
-            details=details if any(detail is not None for detail in details) else (),
+            details=tuple(details) if any(detail is not None for detail in details) else (),
             lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
         )
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.alignment.alignment import _edits, segments_by_words
 from wholetext.alignment.realign import AlignOptions, realign
+from wholetext.alignment.word_cuts import _edits, segments_by_words
 from wholetext.cli.main import main
 from wholetext.demo import load
 from wholetext.io import read

@@ -1,0 +1,79 @@
+"""Long texts cut where both sides surely correspond, so that no table of all pairs is ever held."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from wholetext.alignment.similarity import ROWS, Measures, alike
+from wholetext.types import FloatArray
+
+Box = tuple[slice, slice]
+Pair = tuple[int, int]
+SURE = 3  # neighbouring pairs in a row, each the best of both its sentences, make an anchor
+SMALLER = 25  # boxes are at least this part of the largest ones: cutting more often saves nothing
+
+
+def cut_at_anchors(measures: Measures, box: Box, cells: int) -> list[Box]:
+    """Boxes of at most ``cells`` pairs of sentences that cover a box in order; itself if it is small enough.
+
+    Cuts are between pairs that are each other's best counterpart, as are their neighbours, in the longest chain of such
+    pairs that is in order. Where there is none in a box that is too large, it is cut in the middle.
+    """
+    start, stop = (box[0].start, box[1].start), (box[0].stop, box[1].stop)
+    if (stop[0] - start[0]) * (stop[1] - start[1]) <= cells:
+        return [box]
+    chain = set(longest_in_order(_mutual(measures, box)))
+    near = range(-(SURE // 2), SURE - SURE // 2)
+    cuts = sorted((i, j) for i, j in chain if all((i + k, j + k) in chain for k in near))
+    boxes: list[Box] = []
+    for cut, following in pairwise([*cuts, stop, stop]):
+        if cut == stop or (following[0] - start[0]) * (following[1] - start[1]) > cells // SMALLER:
+            boxes += _halved(start, cut, cells)
+            start = cut
+    return boxes
+
+
+def _halved(start: Pair, stop: Pair, cells: int) -> list[Box]:
+    (i, j), (k, m) = start, stop
+    if (k - i) * (m - j) <= cells:
+        return [(slice(i, k), slice(j, m))]
+    middle = (i + k) // 2, (j + m) // 2
+    return [*_halved(start, middle, cells), *_halved(middle, stop, cells)]
+
+
+def _mutual(measures: Measures, box: Box) -> list[Pair]:
+    """Pairs of sentences that are each the best counterpart of the other."""
+    first, n, m = box[0].start, box[0].stop - box[0].start, box[1].stop - box[1].start
+    rows, columns = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    top: FloatArray = np.full(m, -np.inf)
+    for start in range(0, n, ROWS):
+        part = slice(first + start, first + min(n, start + ROWS))
+        table = alike(measures, part, box[1])
+        rows[start : start + ROWS] = table.argmax(axis=1)
+        here = table.max(axis=0)
+        better = here > top
+        columns[better] = start + table.argmax(axis=0)[better]
+        top[better] = here[better]
+    mutual = np.flatnonzero(columns[rows] == np.arange(n))
+    return [(first + int(i), box[1].start + int(rows[i])) for i in mutual]
+
+
+def longest_in_order(pairs: Sequence[Pair]) -> list[Pair]:
+    """The longest increasing subsequence of the second numbers (Fredman 1975), in O(n log n)."""
+    ends: list[int] = []  # the smallest last number of a subsequence of each length
+    at: list[int] = []  # and which pair that is
+    before = [-1] * len(pairs)
+    for index, (_, number) in enumerate(pairs):
+        place = bisect_left(ends, number)
+        ends[place : place + 1] = [number]
+        at[place : place + 1] = [index]
+        before[index] = at[place - 1] if place else -1
+    chain, index = [], at[-1] if at else -1
+    while index >= 0:
+        chain.append(pairs[index])
+        index = before[index]
+    return chain[::-1]

@@ -1,0 +1,72 @@
+"""Paragraphs first, then the sentences inside: a document's segments and an output's lines, where these have several
+sentences each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.alignment.alignment import Bead, Similarity, align
+from wholetext.alignment.segments import Sentences
+from wholetext.alignment.similarity import Features
+from wholetext.alignment.vectors import sentence_vectors
+
+SENTENCES = 1.5  # per paragraph and side on average: less is no paragraph structure
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What alignment goes by, as the signature names it; ``given`` from outside, else vectors unless named "words"."""
+
+    name: str
+    given: Similarity | None = None
+
+    def vectors(self, fixed: Sequence[str], free: Sequence[str]) -> Features | None:
+        if self.given is not None or self.name == "words":
+            return None
+        return Features(sentence_vectors(fixed), sentence_vectors(free))
+
+
+def align_paragraphs(fixed: Sentences, free: Sentences, *, ratio: float, measure: Measure) -> tuple[Bead, ...]:
+    """Beads of sentences. Where both sides have paragraphs, sentences are first aligned within those that correspond;
+    what is left over there is then looked for in the whole document.
+    """
+    vectors = measure.vectors(fixed.texts, free.texts)
+    boxes = None
+    if all(_has_paragraphs(side) for side in (fixed, free)) and measure.given is None:
+        sums = vectors and Features(_sums(vectors.fixed, fixed), _sums(vectors.free, free))
+        beads = align(_joined(fixed), _joined(free), ratio=ratio, vectors=sums)
+        linked = [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
+        boxes = [(_sentences(fixed, bead.fixed), _sentences(free, bead.free)) for bead in linked]
+    return align(fixed.texts, free.texts, ratio=ratio, similarity=measure.given, vectors=vectors, boxes=boxes)
+
+
+def _has_paragraphs(side: Sentences) -> bool:
+    filled = len(set(side.owner))
+    return filled > 1 and len(side.texts) >= SENTENCES * filled
+
+
+def _joined(side: Sentences) -> list[str]:
+    found = [list[str]() for _ in range(side.parts)]
+    for text, at in zip(side.texts, side.owner):
+        found[at].append(text)
+    return [" ".join(texts) for texts in found]
+
+
+def _sums(rows: NDArray[np.float32], side: Sentences) -> NDArray[np.float32]:
+    """(paragraphs, dims) the sums of the vectors of their sentences."""
+    sums = np.zeros((side.parts, rows.shape[1]), dtype=np.float32)
+    np.add.at(sums, list(side.owner), rows)
+    return sums
+
+
+def _sentences(side: Sentences, span: tuple[int, int]) -> slice:
+    """Those of a stretch of paragraphs."""
+    start, stop = np.searchsorted(side.owner, span)
+    return slice(int(start), int(stop))
+
+

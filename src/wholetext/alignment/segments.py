@@ -1,0 +1,117 @@
+"""Sentences put together as the segments they belong to: which stretch of an output's text each segment gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from wholetext.alignment.alignment import Bead, Span
+from wholetext.alignment.anchors import longest_in_order
+from wholetext.alignment.sentences import Splitter
+
+_SENTENCE = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]」』）]*\s*")
+_CLAUSE = re.compile(r"[,;:，；：、–—]+\s*")
+_BLANK = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of segments, lines or paragraphs, and which of these each is from."""
+
+    texts: tuple[str, ...]
+    owner: tuple[int, ...]
+    parts: int  # segments, with or without text
+
+    @classmethod
+    def of(cls, segments: Sequence[str], cut: Splitter) -> Sentences:
+        pairs = [(text, i) for i, segment in enumerate(segments) for text in cut(segment) if text.strip()]
+        return cls(tuple(text for text, _ in pairs), tuple(i for _, i in pairs), len(segments))
+
+    def of_segments(self, span: Span) -> Span:
+        """The segments that a stretch of sentences belongs to; where it is empty, the place after the one before."""
+        if span[0] < span[1]:
+            return self.owner[span[0]], self.owner[span[1] - 1] + 1
+        at = self.owner[span[0] - 1] + 1 if span[0] else 0
+        return at, at
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where the text of an output went."""
+
+    segments: tuple[str, ...]  # all text
+    spans: tuple[tuple[Span, ...], ...]  # of each segment: stretches of ``glue.join(sentences)``, without added ones
+    added: tuple[tuple[int, int, str], ...]  # segment, how many sentences were added to it, its text without them
+
+
+def place(fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str) -> Placed:
+    """The text of each segment. Where a bead has several segments, its text is cut near where their lengths put the
+    breaks. Added text goes to the segment before it (at the very start, the one after it), so that none is lost.
+    """
+    text = glue.join(free)
+    starts = [0, *accumulate(len(one) + len(glue) for one in free)]
+    spans: list[list[Span]] = [[] for _ in range(fixed.parts)]
+    before: list[list[str]] = [[] for _ in range(fixed.parts)]  # added
+    after: list[list[str]] = [[] for _ in range(fixed.parts)]
+    for bead in beads:
+        first, stop = fixed.of_segments(bead.fixed)
+        begin, end = starts[bead.free[0]], max(starts[bead.free[0]], starts[bead.free[1]] - len(glue))
+        if first == stop and begin < end and fixed.parts:
+            (after[first - 1] if first else before[0]).append(text[begin:end])
+        elif begin < end:
+            weights = [sum(len(fixed.texts[i]) + 1 for i in range(*bead.fixed) if fixed.owner[i] == at) or 1
+                       for at in range(first, stop)]
+            for at, (a, b) in zip(range(first, stop), cut(text[begin:end], weights)):
+                spans[at] += [(begin + a, begin + b)] if a < b else []
+    own = [glue.join(part for a, b in some if (part := text[a:b].strip())) for some in spans]
+    parts = [[*before[at], *([one] if one else []), *after[at]] for at, one in enumerate(own)]
+    added = [(at, len(before[at]) + len(after[at]), one) for at, one in enumerate(own) if before[at] or after[at]]
+    return Placed(tuple(map(glue.join, parts)), tuple(map(tuple, spans)), tuple(added))
+
+
+def cut(text: str, weights: Sequence[float]) -> list[Span]:
+    """A text in as many parts as there are weights, cut near the places these say: after sentences, clauses, words."""
+    share = len(text) / len(weights)
+    places: dict[int, float] = {}  # where to cut → how unwelcome a cut is there
+    if len(weights) > 1:
+        for pattern, cost in ((_BLANK, 0.35), (_CLAUSE, 0.15), (_SENTENCE, 0.0)):
+            places.update((found.end(), cost * share) for found in pattern.finditer(text))
+        if not any(char.isspace() for char in text):
+            places = {at: places.get(at, 0.6 * share) for at in range(1, len(text))}
+    parts, start, wanted = [], 0, 0.0
+    for weight in weights[:-1]:
+        wanted += weight / sum(weights) * len(text)
+        rest = {at: cost + abs(at - wanted) for at, cost in places.items() if at > start}
+        stop = min(rest, key=rest.__getitem__) if rest else len(text)
+        parts.append((start, stop))
+        start = stop
+    return [*parts, (start, len(text))]
+
+
+def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ...]:
+    """Beads of sentences as beads of segments and sentences; sentences of a segment that follow each other are one."""
+    found: list[Bead] = []
+    full = {at for bead in beads if bead.free[0] < bead.free[1] for at in range(*fixed.of_segments(bead.fixed))}
+    empty: set[int] = set()
+    for bead in beads:
+        span, last = fixed.of_segments(bead.fixed), found[-1] if found else None
+        if bead.free[0] == bead.free[1]:  # left out: only where nothing else of the segment is there
+            left = [at for at in range(*span) if at not in full and at not in empty]
+            empty.update(left)
+            found += [Bead((at, at + 1), bead.free) for at in left]
+        elif (last and span[0] < span[1] and last.fixed[0] < last.fixed[1] and span[0] < last.fixed[1]
+              and last.free[1] == bead.free[0] and last.free[0] < last.free[1]):
+            found[-1] = Bead((last.fixed[0], max(span[1], last.fixed[1])), (last.free[0], bead.free[1]))
+        else:
+            found.append(Bead(span, bead.free))
+    blank = [Bead((at, at + 1), (0, 0)) for at in range(fixed.parts) if at not in full and at not in empty]
+    return tuple(sorted([*found, *blank], key=lambda bead: (bead.fixed, bead.free)))
+
+
+def moved(beads: Sequence[Bead]) -> tuple[Bead, ...]:
+    """The beads out of order: those that are not in the longest chain that both sides have in the same order."""
+    linked = [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
+    chain = set(longest_in_order([(at, bead.free[0]) for at, bead in enumerate(linked)]))
+    return tuple(bead for at, bead in enumerate(linked) if (at, bead.free[0]) not in chain)

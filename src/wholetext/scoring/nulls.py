@@ -1,0 +1,118 @@
+"""What an output leaves out and adds, in its scores: counted as text, scored as the worst, or dropped.
+
+SEGALE (Wang et al. 2025, "Extending Automatic Machine Translation Evaluation to Book-Length Documents") gives every
+sentence without counterpart the metric's worst score and keeps it in the mean; here that is ``worst``. Metrics that sum
+counts over the corpus (BLEU, chrF, TER, BlonDe) do so by themselves: an empty or surplus text matches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from wholetext.errors import InputError, MetricError, count
+from wholetext.types import FloatArray, Metric, Nulls, Output, Rows, mean_stats
+
+LEFT_OUT = "the output leaves this out (nulls=drop)"
+Details = list[Any]
+Policy = Literal["count", "worst", "drop"]
+
+
+def with_policy(outputs: Sequence[Output], policy: Policy | None) -> tuple[Output, ...]:
+    """Outputs whose nulls are to be treated so; None leaves them as they are."""
+    if policy is None:
+        return tuple(outputs)
+    if policy not in Nulls.POLICIES:
+        raise InputError(f"there is no nulls={policy!r}", next=f"choose one of {', '.join(Nulls.POLICIES)}")
+    if policy != "count" and not any(output.nulls for output in outputs):
+        raise InputError(f"nulls={policy} is about what alignment finds left out or added, and no output was aligned",
+                         next="add --align, in Python Options(align=AlignOptions())")
+    return tuple(replace(output, nulls={doc: replace(one, policy=policy) for doc, one in output.nulls.items()},
+                         realigned={doc: _renamed(how, policy) for doc, how in output.realigned.items()})
+                 for output in outputs)  # fmt: skip
+
+
+def _renamed(how: str, policy: str) -> str:
+    return ",".join([*(part for part in how.split(",") if not part.startswith("nulls=")), f"nulls={policy}"])
+
+
+def is_mean(metric: Metric) -> bool:
+    """Whether the corpus score is the mean of row scores, and not made from sums of counts."""
+    return type(metric).reduce is Metric.reduce
+
+
+def worst_of(metric: Metric) -> float:
+    """The worst score of a metric; an error where it has none."""
+    bound = metric.range[0] if metric.higher_is_better else metric.range[1]
+    worst = bound if metric.worst is None else metric.worst
+    if not np.isfinite(worst):
+        raise MetricError(f"{metric.name} has no worst score that what is left out or added could get",
+                          next="use nulls=count or nulls=drop")
+    return worst
+
+
+def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
+    """The segments that a metric sees: added text is not among them where it scores apart or not at all."""
+    nulls = output.nulls.get(doc)
+    if nulls and (nulls.policy == "drop" or (nulls.policy == "worst" and is_mean(metric))):
+        return nulls.without_additions(output.docs[doc])
+    return output.docs[doc]
+
+
+def check_worst(metric: Metric, outputs: Sequence[Output]) -> None:
+    """An error, before any work, where ``worst`` is asked for and the metric has none."""
+    if is_mean(metric) and any(one.policy == "worst" for output in outputs for one in output.nulls.values()):
+        worst_of(metric)
+
+
+def with_nulls(metric: Metric, output: Output, rows: Rows, stats: FloatArray, details: Details) -> tuple[
+        FloatArray, Details]:  # fmt: skip
+    """Statistics and details of an output's rows, with what has no counterpart treated as its policy says.
+
+    A row of k segments, z of them left out, a sentences added to them: ``worst`` is the mean of (k − z) times its own
+    score and z + a times the worst; ``drop`` leaves rows out that have nothing else.
+    """
+    if all(one.policy == "count" for one in output.nulls.values()):
+        return stats, details
+    stats, details = stats.copy(), list(details) or [None] * len(rows)
+    for index, doc in enumerate(rows.docs):
+        nulls = output.nulls.get(doc)
+        if nulls is None or nulls.policy == "count" or (nulls.policy == "worst" and not is_mean(metric)):
+            continue
+        size = int(rows.sizes[index])
+        omitted, added = np.zeros(size), np.zeros(size)
+        omitted[list(nulls.omitted)] = 1
+        for at, number, _ in nulls.added:
+            added[at] = number
+        for row in range(len(rows))[rows.of(index)]:
+            span = slice(int(rows.start[row]), int(rows.stop[row]))
+            long, gone, more = span.stop - span.start, omitted[span].sum(), added[span].sum()
+            if nulls.policy == "drop":
+                if gone == long:
+                    stats[row] = 0.0
+                    details[row] = {**(details[row] or {}), "reason": LEFT_OUT}
+            elif gone or more:
+                worst = mean_stats([[worst_of(metric)] * len(metric.outputs)])[0]
+                stats[row] = stats[row] * (long - gone) / long + worst * (gone + more) / long
+    return stats, details
+
+
+def null_counts(output: Output) -> tuple[int, int]:
+    """Segments left out and sentences added, in all documents that were aligned."""
+    some = output.nulls.values()
+    return sum(len(one.omitted) for one in some), sum(number for one in some for _, number, _ in one.added)
+
+
+def null_note(output: Output) -> str:
+    """How many, and what their scores are; "" where there are none."""
+    omitted, added = null_counts(output)
+    if not omitted and not added:
+        return ""
+    policy = next(iter(output.nulls.values())).policy
+    what = {"count": "counted as empty segments and as text of the segment before them",
+            "worst": "each scores the metric's worst and stays in the mean",
+            "drop": "left out of the scores"}[policy]
+    return f"{count(omitted, 'segment')} left out, {count(added, 'sentence')} added: {what} (nulls={policy})"
