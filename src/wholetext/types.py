@@ -327,6 +327,7 @@ class Metric:
     outputs: tuple[str, ...] = ("score",)  # the first is the score
     decimals: int | None = None  # of a printed score: two where the range ends at 10 or more, else four, unless given
     worst: float | None = None  # the score of what has no counterpart (``nulls=worst``); by the range unless given
+    block: int = 1024  # requests that are worth measuring together
     cacheable: bool = True  # False where a row's statistics depend on which other rows are measured with it
     remote: bool = False  # a service does the work: device and precision have no effect
     own_context: bool = False  # whether ``auto`` context of the hypothesis is its own also where there are references

@@ -161,12 +161,14 @@ def ones(bits: Bits, stop: IntArray) -> IntArray:
     return np.asarray(((rest * d) >> np.uint64(56)).sum(axis=0).astype(np.int64))
 
 
-def _last(bits: Bits, stop: IntArray) -> IntArray:
-    """(n,) place of the last of the first ``stop`` bits that is set; -1 where none is."""
-    rest = bits & _below(stop, len(bits))
-    rest &= ~(rest >> _ONE)  # the last one has no neighbour: as a float it is not rounded up to a power of two
-    place = np.frexp(rest.astype(np.float64))[1] - 1  # (k, n)
-    return np.asarray(np.where(rest > 0, place + 64 * np.arange(len(bits))[:, None], -1).max(axis=0))
+def _up_to_last(bits: Bits) -> Bits:
+    """All bits up to the last that is set."""
+    full: Bits = bits.copy()
+    for step in (1, 2, 4, 8, 16, 32):
+        full |= full >> np.uint64(step)
+    for i in range(len(bits) - 1, 0, -1):  # machine words before one that has a bit are full
+        full[i - 1] |= np.where(full[i] > 0, _FULL, np.uint64(0))
+    return full
 
 
 @dataclass(frozen=True)
@@ -206,25 +208,35 @@ def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, BoolArray
     it does. Of equally short paths, from the end, a match or substitution is preferred to a word of the hypothesis
     alone, and that to one of the reference alone.
     """
+    left, match = _path(texts, rows)
+    pair, place = texts.owners()
+    entered = texts.ref_lengths[pair]  # (words,) words of the reference before the row of the next word
+    entered[place + 1 < texts.hyp_lengths[pair]] = left[len(texts) :]
     starts = np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths - 1  # (pairs,)
     longest = len(texts.counts) + 1
     reached = np.zeros(len(texts) + int(texts.ref_lengths.sum()), dtype=np.int64)
     reached[starts] = np.arange(len(texts)) * longest
-    ref_wrong, hyp_wrong = np.ones(len(reached), dtype=bool), np.ones(rows.up.shape[1], dtype=bool)
-    column = texts.ref_lengths.copy()
+    some = left < entered
+    reached[(starts[pair] + left + 1)[some]] = (pair * longest + place + 1)[some]
+    ref_wrong = np.ones(len(reached), dtype=bool)
+    ref_wrong[(starts[pair] + left + 1)[match]] = False
+    owner = np.repeat(np.arange(len(texts)), texts.ref_lengths + 1)
+    return np.maximum.accumulate(reached) - owner * longest - 1, ref_wrong, ~match
+
+
+def _path(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray]:
+    """(words of hypotheses,) how many words of the reference come before the row of each, and whether it is a match."""
+    before = _below(texts.ref_lengths, len(rows.up))  # (k, pairs) words of the reference that are not aligned yet
+    lefts, matches = np.empty_like(rows.up), np.empty_like(rows.up)
+    stops = rows.corner | rows.above
     for place in range(len(texts.counts) - 1, -1, -1):
         at, n = texts.row(place), int(texts.counts[place])
-        corner = rows.corner[:, at]
-        last = _last(corner | rows.above[:, at], column[:n])  # what lies behind is in the reference alone
-        slot, bit = np.maximum(last, 0) >> 6, (np.maximum(last, 0) & 63).astype(np.uint64)
-        pair = np.arange(n)
-        both = (last >= 0) & ((corner[slot, pair] >> bit) & _ONE > 0)
-        match = both & ((texts.match[:, at][slot, pair] >> bit) & _ONE > 0)
-        hyp_wrong[at] = ~match
-        ref_wrong[(starts[:n] + last + 1)[match]] = False
-        left = last + 1 - both
-        some = left < column[:n]
-        reached[(starts[:n] + left + 1)[some]] = (pair * longest + place + 1)[some]
-        column[:n] = left
-    owner = np.repeat(np.arange(len(texts)), texts.ref_lengths + 1)
-    return np.maximum.accumulate(reached) - owner * longest - 1, ref_wrong, hyp_wrong
+        full = _up_to_last(stops[:, at] & before[:, :n])  # what lies behind is in the reference alone
+        less = full >> _ONE
+        less[:-1] |= full[1:] << np.uint64(63)
+        corner = rows.corner[:, at] & (full ^ less)  # the last cell, if the one on its upper left leads there
+        both = np.bitwise_or.reduce(corner, axis=0) > 0
+        before[:, :n] = lefts[:, at] = np.where(both, less, full)
+        matches[:, at] = corner
+    matches &= texts.match
+    return ones(lefts, np.full(lefts.shape[1], 64 * len(lefts))), np.bitwise_or.reduce(matches, axis=0) > 0

@@ -42,7 +42,9 @@ def edits(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Int
     found = sizes.max(axis=1)  # as it is if one of them is empty
     # a path of d edits strays at most (d + difference of lengths) / 2 from the diagonal, and d is at most the longer
     short = found + np.abs(sizes[:, 0] - sizes[:, 1]) < 2 * BEAM - 3
-    kind = np.where(sizes.min(axis=1) == 0, -1, np.where(short, 0, (sizes[:, 1] + 63) // 64))
+    machine_words = np.frexp(np.maximum(sizes[:, 1] - 1, 0) // 64)[1]
+    kind = np.where(short, 0, 1 + (machine_words + 1) // 2)  # beyond the short: 1, 2 … 4, 5 … 16 … machine words
+    kind[sizes.min(axis=1) == 0] = -1
     for k in np.unique(kind[kind >= 0]):
         at = np.flatnonzero(kind == k)
         at = at[np.argsort(-sizes[at, 0], kind="stable")]

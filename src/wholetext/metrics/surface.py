@@ -30,6 +30,7 @@ class Surface(Metric):
     """What the four share: a sacrebleu metric that prepares texts, and counting that is exactly sacrebleu's."""
 
     range = (0.0, 100.0)
+    block = 8192
     together: ClassVar[int] = 200_000  # characters counted at a time
 
     def sacrebleu(self) -> Any:

@@ -50,7 +50,7 @@ class Options:
     overflow: Literal["warn", "error"] = "warn"
     align: AlignOptions | None = None  # align outputs that have other segments than their document before scoring
     nulls: Literal["count", "worst", "drop"] | None = None  # what alignment found left out or added; as aligned if None
-    block: int = 1024  # requests measured and cached at a time
+    block: int | None = None  # requests measured and cached at a time; by default as many as suit the metric
     flags: bool = True  # whether to look for suspicious input and degenerate output
     calls: Calls = field(default_factory=Calls, compare=False)  # how judges are called; a budget is of this object
     only: Only | None = field(default=None, compare=False)  # segments that matter: rows that touch none are not scored
@@ -71,7 +71,8 @@ class Options:
         if self.overflow not in ("warn", "error"):
             raise InputError(f"overflow is warn or error, not {self.overflow!r}", next="warn truncates and counts text")
         for name in ("batch_tokens", "block"):
-            if not isinstance(value := getattr(self, name), int) or value < 1:
+            value = getattr(self, name)
+            if not ((isinstance(value, int) and value > 0) or (name == "block" and value is None)):
                 raise InputError(f"{name} is a number from 1 up, not {value!r}", next="leave it out for the default")
         if not isinstance(self.executor, Executor):
             Executor(self.executor, self.workers, self.gpus)  # an error now, not when it is used

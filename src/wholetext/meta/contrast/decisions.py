@@ -68,7 +68,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
         stream = Stream(engine, executor)
         try:
             work = bind(one, corpus, [output], engine, ())
-            found = _last_segments(stream, work, output, options.block)
+            found = _last_segments(stream, work, output, options.block or work.metric.block)
         finally:
             if cache:
                 cache.close()

@@ -41,8 +41,8 @@ class MetricRun:
         self._parts = [_Part(work, output, only) for work in works for output in works[0].outputs]
         self._blind: set[str] = set()
 
-    def blocks(self, size: int, refuse: bool) -> Iterator[Block]:
-        """About ``size`` requests at a time. ``refuse``: an error if a text would be cut."""
+    def blocks(self, size: int | None, refuse: bool) -> Iterator[Block]:
+        """About ``size`` requests at a time, or as many as suit the metric; ``refuse``: an error if a text is cut."""
         first, parts = self.works[0], self._parts
         metric, engine = first.metric, first.engine
         survey = metric.survey(references(first), engine) if metric.surveys else None
@@ -52,7 +52,7 @@ class MetricRun:
         probes = {part.work.scorer.spec: pair for part in parts[:: len(first.outputs)]
                   if (pair := part.context_probe())}
         counters = [_RowCounter(work, self._progress) for work in self.works] if self._progress else []
-        for docs in _blocks(first.corpus.docs, max(1, size // len(parts))):
+        for docs in _blocks(first.corpus.docs, max(1, (size or metric.block) // len(parts))):
             asked = [pair for doc in docs for pair in _ask(parts, doc)]
             asked += [(-1, request) for pair in probes.values() for request in pair]
             owners = np.array([owner for owner, _ in asked])
