@@ -48,3 +48,14 @@ def test_progress_counts_rows_and_names_what_follows() -> None:
     stages = [name for name, _, _ in told]
     assert stages.index("whole:bleu") < stages.index("checking outputs") < stages.index("significance tests")
     assert ("significance tests", 1, 2) in told and told[-1] == ("significance tests", 2, 2)
+
+
+def test_progress_moves_within_a_block() -> None:
+    """A block is a thousand requests: with a large model on a small machine that is minutes."""
+    pytest.importorskip("transformers")
+    told: list[tuple[str, int, int]] = []
+    tiny = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "tiny-bert"
+    options = wt.Options(cache=False, flags=False, batch_tokens=256, progress=lambda *step: told.append(step))
+    wt.evaluate(LOADED.corpus, LOADED.outputs, [f"bertscore@{tiny}"], options)
+    done = [now for _, now, _ in told]
+    assert done == sorted(set(done)) and len(done) > 10 and told[-1][1] == told[-1][2] == 4 * 112

@@ -64,6 +64,7 @@ class Engine:
     cache: Store | None = None
     survey: Any = None
     calls: Calls = field(default_factory=Calls)
+    on_batch: Callable[[float], None] | None = None  # told the share of inputs that ``map`` has done, batch by batch
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
     warnings: list[str] = field(default_factory=list)  # about all requests of the ``measure`` that runs now
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -88,6 +89,8 @@ class Engine:
                 self.cache.put(f"outputs:{backend.id}", packed.items())
             elif len(self._memory) < _KEPT:
                 self._memory.update(packed)
+            if self.on_batch:
+                self.on_batch(min(1.0, len(done) / len(inputs)))
 
         if isinstance(backend, ArrivingBackend):
             found = backend.arrive(missing, lambda x, output: keep({x: output}))

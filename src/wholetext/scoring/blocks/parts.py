@@ -58,7 +58,8 @@ class MetricRun:
             owners = np.array([owner for owner, _ in asked])
             take = partial(self._take, [partial(one.add, docs) for one in counters], owners, tuple(probes))
             if asked:
-                yield Block(metric, [request for _, request in asked], salt, survey, take)
+                so_far = partial(_tell, counters, docs) if counters else None
+                yield Block(metric, [request for _, request in asked], salt, survey, take, so_far)
                 probes = {}
 
     def _take(
@@ -84,6 +85,11 @@ class MetricRun:
         return scores
 
 
+def _tell(counters: Sequence[_RowCounter], docs: Sequence[Document], share: float) -> None:
+    for counter in counters:
+        counter.tell(docs, share)
+
+
 @dataclass
 class _RowCounter:
     """Tells ``progress`` how many rows of a metric are done, over all systems."""
@@ -91,6 +97,7 @@ class _RowCounter:
     work: BoundMetric
     progress: Progress
     done: int = 0
+    told: int = 0  # also of a block that is not finished
     _rows: dict[int, int] = field(default_factory=dict)  # rows of a document by its number of segments
 
     def __post_init__(self) -> None:
@@ -99,7 +106,15 @@ class _RowCounter:
 
     def add(self, docs: Sequence[Document]) -> None:
         self.done += self._count(docs)
+        self.told = self.done
         self.progress(self.work.scorer.spec, self.done, self.total)
+
+    def tell(self, docs: Sequence[Document], share: float) -> None:
+        """So much of these documents is done; a metric may read them several times, and bars do not go back."""
+        now = self.done + int(share * (self._count(docs) - 1))  # the last row is done when its score is
+        if now > self.told:
+            self.told = now
+            self.progress(self.work.scorer.spec, now, self.total)
 
     def _count(self, docs: Sequence[Document]) -> int:
         for size in {len(doc) for doc in docs} - {*self._rows}:

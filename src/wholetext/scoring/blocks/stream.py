@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
 from platform import python_version
 from typing import Any
@@ -35,6 +35,7 @@ class Block:
     salt: str
     survey: Any = None
     then: Callable[[Measured], None] = lambda _: None
+    so_far: Callable[[float], None] | None = None  # told the share that is done, where it is computed here
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +118,18 @@ class Stream:
         if not plan.missing:
             return None
         if plan.block.metric.remote and not self.executor.local:  # a service computes: calls and their budget are here
-            plan.here.append(self._here(plan.job, plan.missing))
+            plan.here.append(self._here(plan.job, plan.missing, plan.block.so_far))
             return None
-        return Task(self._here if self.executor.local else compute, plan.job, plan.missing)
+        if self.executor.local:
+            return Task(partial(self._here, so_far=plan.block.so_far), plan.job, plan.missing)
+        return Task(compute, plan.job, plan.missing)
 
-    def _here(self, job: Job, requests: Sequence[Request]) -> Answer:
-        return Answer(_rows(self.engine, job, requests))
+    def _here(self, job: Job, requests: Sequence[Request], so_far: Callable[[float], None] | None = None) -> Answer:
+        self.engine.on_batch = so_far
+        try:
+            return Answer(_rows(self.engine, job, requests))
+        finally:
+            self.engine.on_batch = None
 
     def _finish(self, plan: _Plan, answer: Answer | None) -> Measured:
         """All rows of a block. Fresh ones go to the cache, and to later blocks that wait for them."""
