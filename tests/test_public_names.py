@@ -36,7 +36,7 @@ PUBLIC = [
     "make_run", "mean_stats", "meta_evaluate", "open_run", "paired_t", "paragraph_sets", "plan", "rank",
     "rater_spans", "read", "read_contrast_set", "read_meta", "read_pearmut", "read_spans", "report", "sample",
     "score", "score_texts", "sweep", "train", "williams_test", "write", "write_judge_check", "write_judgments",
-    "write_meta", "write_run", "write_sweep",
+    "write_meta", "write_prompts", "write_run", "write_sweep",
 ]  # fmt: skip
 
 

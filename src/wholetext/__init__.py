@@ -52,7 +52,7 @@ _PUBLIC = {
     "scoring.evaluate": ("Options", "evaluate", "list_metrics", "open_run", "score", "score_texts"),
     "scoring.explain": ("Explained", "explain"),
     "scoring.gate": ("GateCheck", "GateResult", "gate"),
-    "scoring.plan": ("Plan", "plan"),
+    "scoring.plan": ("Plan", "plan", "write_prompts"),
     "scoring.results": ("Results", "write_run"),
     "scoring.run": ("make_run",),
     "scoring.sweep": ("Axes", "Sweep", "sweep", "write_sweep"),

@@ -87,6 +87,7 @@ from wholetext.scoring.gate import GateResult as GateResult
 from wholetext.scoring.gate import gate as gate
 from wholetext.scoring.plan import Plan as Plan
 from wholetext.scoring.plan import plan as plan
+from wholetext.scoring.plan import write_prompts as write_prompts
 from wholetext.scoring.results import Results as Results
 from wholetext.scoring.results import write_run as write_run
 from wholetext.scoring.run import make_run as make_run

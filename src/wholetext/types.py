@@ -298,6 +298,10 @@ class Runtime(Protocol):
         """Backend outputs in input order: each distinct input once, longest first, in token-budget batches."""
         ...
 
+    def stored(self, backend: Backend[In, Out], inputs: Sequence[In]) -> dict[In, Out]:
+        """The outputs that are kept from before: ``map`` computes the others."""
+        ...
+
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
         """Something expensive (a loaded model, a tagger), made once per process and shared."""
         ...

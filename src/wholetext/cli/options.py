@@ -155,7 +155,7 @@ class Execution:
     rate: Annotated[
         float | None, typer.Option("--rate", help="Maximum number of calls to judges per minute (default: no limit).")
     ] = None
-    timeout: Annotated[float, typer.Option("--timeout", help="Maximum number of seconds per call to a judge.")] = 120
+    timeout: Annotated[float, typer.Option("--timeout", help="Maximum number of seconds per call to a judge.")] = 600
     prices: Prices = ""
     budget: Annotated[
         float | None,

@@ -22,6 +22,7 @@ from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
+    from wholetext.scoring.plan import PlannedCalls
     from wholetext.scoring.sweep import Sweep
 
 
@@ -62,6 +63,10 @@ def score(
         list[str] | None,
         typer.Option("--log", help="Also send the scores to an experiment tracker: mlflow (repeatable)."),
     ] = None,
+    dry_run: Annotated[
+        Path | None,
+        typer.Option("--dry-run", metavar="FILE", help="Write the calls that judges would make to FILE; make none."),
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Score systems on whole documents, with confidence intervals and significance tests."""
@@ -75,22 +80,33 @@ def score(
         find_logger(name)  # fail before scoring
     loaded = options.load(files, chosen)
     metrics = with_model(metric, model) if model else metric or _chosen(loaded, quiet)
+    if dry_run is not None:
+        _write_prompts(loaded, metrics, dry_run, execution)
+        return
+    how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
     try:
         with progress_bar(quiet, execution.executor) as progress:
-            results = make_run(
-                loaded, metrics, execution.options(overflow=overflow, flags=not no_flags, progress=progress,
-                                                    **aligning.options()),
-                testing.significance(baseline), out=out, overwrite=overwrite)
+            results = make_run(loaded, metrics, replace(how, progress=progress), testing.significance(baseline),
+                               out=out, overwrite=overwrite)
     except WholetextError:
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise
     shown = "scores" if score_only else "json" if json_ else format
     with terminal.paged(shown == "table"):
         render(results, compare_run(results)[1], shown, signatures, width, by_domain)
+    if how.calls.counts and not quiet:
+        print(how.calls.summary(), file=sys.stderr)
     for name in log or ():
         print(log_run(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):
         print(_next_step(results.systems, out), file=sys.stderr)
+
+
+def _write_prompts(loaded: Loaded, metrics: Sequence[str], file: Path, execution: options.Execution) -> None:
+    from wholetext.scoring.plan import write_prompts
+
+    many = write_prompts(loaded.corpus, loaded.outputs, metrics, file, execution.options().calls)
+    print(f"written: {file} ({count(many, 'call')}, none made)")
 
 
 def _chosen(loaded: Loaded, quiet: bool) -> list[str]:
@@ -118,16 +134,20 @@ def plan(
     metric: options.Metrics = None,
     chosen: options.Chosen,
     show: Annotated[int, typer.Option("--show", min=0, help="Number of rows to print in full.")] = 2,
+    endpoint: options.Endpoint = "",
+    prices: options.Prices = "",
     format: options.TableOrJson = "table",
     json_: options.Json = False,
 ) -> None:
-    """Show what would be scored, without running models: rows, distinct inputs, truncation, example texts."""
+    """Show what would be scored, without running models: rows, inputs, truncation, calls and their cost, texts."""
+    from wholetext.backends.chat.calls import Calls
     from wholetext.scoring.plan import plan as make
 
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
     metrics = metric or _chosen(loaded, quiet=False)
-    plans = [make(loaded.corpus, loaded.outputs, text, show=show) for text in metrics]
+    calls = Calls(endpoint, prices=prices)
+    plans = [make(loaded.corpus, loaded.outputs, text, show=show, calls=calls) for text in metrics]
     if json_ or format == "json":
         terminal.print_json([one.as_json() for one in plans])
         return
@@ -139,11 +159,21 @@ def plan(
         if one.tokens is not None:
             print(f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
                   f"{one.lost_focus} scored text")
+        if one.calls is not None:
+            print(f"  {_cost(one.calls)}")
         for row in one.shown:
             where = f"{printable(row.doc)} {row.start + 1}–{row.stop}, {printable(row.system)}"
             print(f"  {where}  (« » marks what is scored)")
             for side, text in row.sides:
                 print(f"    {side:<6} {printable(text)}")
+
+
+def _cost(one: PlannedCalls) -> str:
+    """Calls, tokens and cost in one or two lines."""
+    how = "counted by the endpoint" if one.counted else "estimated from bytes: the endpoint counts none"
+    cost = "no price (--prices)" if one.cost is None else f"at most {one.cost:.4f} {one.currency}".rstrip()
+    return (f"{count(one.calls, 'call')}, {one.stored} answered before; the others: {one.tokens_in:,} input tokens\n"
+            f"    ({how}), at most {one.tokens_out:,} output tokens; {cost}")
 
 
 def sweep(

@@ -74,18 +74,15 @@ class Engine:
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order; a batch holds at most ``batch_tokens`` padded tokens."""
-        keys: dict[In, bytes] = {}
-        done: dict[In, Out] = {}
-        if isinstance(backend, Cacheable):  # what it has kept is in the cache, or in memory where there is none
-            keys = {x: content_key(backend.id, x) for x in dict.fromkeys(inputs)}
-            stored = self.cache.get(list(keys.values())) if self.cache else self._memory
-            done = {x: backend.unpack(stored[key]) for x, key in keys.items() if key in stored}
+        done = self.stored(backend, inputs)
         missing = [x for x in dict.fromkeys(inputs) if x not in done]
 
         def keep(found: dict[In, Out]) -> None:
             done.update(found)
-            packed = {keys[x]: backend.pack(output) for x, output in found.items()} if keys else {}  # type: ignore[attr-defined]
-            if packed and self.cache:
+            if not isinstance(backend, Cacheable):
+                return
+            packed = {content_key(backend.id, x): backend.pack(output) for x, output in found.items()}
+            if self.cache:
                 self.cache.put(f"outputs:{backend.id}", packed.items())
             elif len(self._memory) < _KEPT:
                 self._memory.update(packed)
@@ -101,6 +98,14 @@ class Engine:
             for outputs, chosen in zip(batched, groups):
                 keep(dict(zip(chosen, outputs)))
         return [done[x] for x in inputs]
+
+    def stored(self, backend: Backend[In, Out], inputs: Sequence[In]) -> dict[In, Out]:
+        """What a backend has kept of its outputs: in the cache, or in memory where there is none."""
+        if not isinstance(backend, Cacheable):
+            return {}
+        keys = {x: content_key(backend.id, x) for x in dict.fromkeys(inputs)}
+        found = self.cache.get(list(keys.values())) if self.cache else self._memory
+        return {x: backend.unpack(found[key]) for x, key in keys.items() if key in found}
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
         if key not in _RESOURCES:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wholetext.backends.chat.calls import Calls
+from wholetext.errors import MetricError
+from wholetext.files.cache import Cache
+from wholetext.files.storage import write_file
 from wholetext.registry import scorer
-from wholetext.scoring.bound import bind, check
+from wholetext.scoring.bound import BoundMetric, bind, check
 from wholetext.scoring.engine import Engine
 from wholetext.types import Corpus, Output, Request
 
@@ -27,6 +34,19 @@ class ShownRow:
 
 
 @dataclass(frozen=True)
+class PlannedCalls:
+    """Calls to a chat model; each answer that cannot be read adds one."""
+
+    calls: int
+    stored: int  # of them, answered before
+    tokens_in: int  # of the others
+    counted: bool  # by the endpoint's tokenizer; else four bytes are taken for a token
+    tokens_out: int  # at most
+    cost: float | None  # at most; None without a price of the model
+    currency: str
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a scorer would do on a corpus."""
 
@@ -40,42 +60,98 @@ class Plan:
     lost_context: int  # distinct requests
     lost_focus: int
     shown: tuple[ShownRow, ...]
+    calls: PlannedCalls | None = None  # where a service does the work
 
     def as_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
 
-def plan(corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2) -> Plan:
-    """Cut every document and fit every request, running no model."""
+def plan(
+    corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2, calls: Calls | None = None
+) -> Plan:
+    """Cut every document and fit every request, running no model; ``calls`` says how a chat model would be called."""
+    with _bound(corpus, outputs, spec, calls) as work:
+        rows, covered, engine = 0, 0, work.engine
+        shown: list[ShownRow] = []
+        for doc in corpus.docs:
+            for output in outputs:
+                spans, requests = work.cut(doc, output)
+                rows += len(spans)
+                if output is outputs[0]:
+                    inside = np.zeros(len(doc), dtype=bool)
+                    for start, stop, _ in spans:
+                        inside[start:stop] = True
+                    covered += int(inside.sum())
+                for (start, stop, _), request in zip(spans, requests):
+                    if len(shown) < show:
+                        sides = work.metric.shows(request, engine)  # tokens where a model reads them, else the text
+                        shown.append(ShownRow(doc.id, start, stop, output.system, tuple(sides or _sides(request))))
+        seen = _requests(work)
+        fits = work.metric.fits(seen, engine)
+        segments = sum(len(doc) for doc in corpus.docs)
+        return Plan(
+            spec=work.scorer.spec, systems=len(outputs), rows=rows, distinct=len(seen), segments=segments,
+            dropped=segments - covered,
+            tokens=None if fits is None or work.metric.remote else sum(fit.tokens for fit in fits),
+            lost_context=sum(fit.lost_context > 0 for fit in fits or ()),
+            lost_focus=sum(fit.lost_focus > 0 for fit in fits or ()),
+            shown=tuple(shown), calls=_calls(work, seen),
+        )
+
+
+def write_prompts(
+    corpus: Corpus, outputs: Sequence[Output], specs: Sequence[str], path: Path | str, calls: Calls | None = None
+) -> int:
+    """Write the body of every call that judges would make, a JSON object a line, and make none; returns how many."""
+    lines = []
+    for spec in specs:
+        with _bound(corpus, outputs, spec, calls) as work:
+            found = work.metric.planned(_requests(work), work.engine)
+            if found is None:
+                raise MetricError(f"{work.scorer.spec} calls no chat model, so it has no prompts",
+                                  next="a dry run is for judges, such as judge-esa@MODEL")
+            chat, first, later = found
+            known = work.engine.stored(chat, [*first, *later])
+            for ask in dict.fromkeys((*first, *later)):
+                lines.append({"metric": work.scorer.spec, "stored": ask in known, "preliminary": ask in {*later} and
+                              ask not in known, "request": chat.body(ask)})  # fmt: skip
+    write_file(Path(path), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    return len(lines)
+
+
+@contextmanager
+def _bound(
+    corpus: Corpus, outputs: Sequence[Output], spec: str, calls: Calls | None
+) -> Iterator[BoundMetric]:
+    """The metric with the corpus; with the cache where it may have answers of a service."""
     check(corpus, outputs)
-    engine = Engine(corpus.langs)
-    work = bind(scorer(spec), corpus, outputs, engine, None)
-    rows, covered, seen = 0, 0, {}
-    shown: list[ShownRow] = []
-    for doc in corpus.docs:
-        for output in outputs:
-            spans, requests = work.cut(doc, output)
-            rows += len(spans)
-            if output is outputs[0]:
-                inside = np.zeros(len(doc), dtype=bool)
-                for start, stop, _ in spans:
-                    inside[start:stop] = True
-                covered += int(inside.sum())
-            seen.update(dict.fromkeys(requests))
-            for (start, stop, _), request in zip(spans, requests):
-                if len(shown) < show:
-                    sides = work.metric.shows(request, engine)  # tokens where a model reads them, else the text
-                    shown.append(ShownRow(doc.id, start, stop, output.system, tuple(sides or _sides(request))))
-    fits = work.metric.fits(list(seen), engine)
-    segments = sum(len(doc) for doc in corpus.docs)
-    return Plan(
-        spec=work.scorer.spec, systems=len(outputs), rows=rows, distinct=len(seen), segments=segments,
-        dropped=segments - covered,
-        tokens=None if fits is None else sum(fit.tokens for fit in fits),
-        lost_context=sum(fit.lost_context > 0 for fit in fits or ()),
-        lost_focus=sum(fit.lost_focus > 0 for fit in fits or ()),
-        shown=tuple(shown),
-    )
+    one = scorer(spec)
+    cache = Cache() if one.metric.remote else None
+    try:
+        yield bind(one, corpus, outputs, Engine(corpus.langs, cache=cache, calls=calls or Calls()), None)
+    finally:
+        if cache:
+            cache.close()
+
+
+def _requests(work: BoundMetric) -> list[Request]:
+    """Every distinct request."""
+    pairs = ((doc, output) for doc in work.corpus.docs for output in work.outputs)
+    return list(dict.fromkeys(request for doc, output in pairs for request in work.cut(doc, output)[1]))
+
+
+def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | None:
+    found = work.metric.planned(requests, work.engine)
+    if found is None:
+        return None
+    chat, first, later = found
+    asks = list(dict.fromkeys((*first, *later)))
+    known, calls = work.engine.stored(chat, asks), work.engine.calls
+    missing = [ask for ask in asks if ask not in known]
+    tokens, counted = chat.count(missing)
+    most = len(missing) * chat.sampling.max_tokens
+    return PlannedCalls(len(asks), len(known), tokens, counted, most, calls.cost(chat.model, tokens, most),
+                        calls.currency)
 
 
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:

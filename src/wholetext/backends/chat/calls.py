@@ -60,7 +60,7 @@ class Calls:
     endpoint: str = ""  # base URL; $OPENAI_BASE_URL, else OpenAI's own
     parallel: int = 8
     rate: float | None = None  # calls per minute
-    timeout: float = 120.0  # seconds per call
+    timeout: float = 600.0  # seconds per call
     retries: int = 5
     budget: float | None = None  # in the currency of the price table
     prices: Path | str = ""  # TOML; $WHOLETEXTPRICES
@@ -119,6 +119,13 @@ class Calls:
         """What tokens cost; None where the model has no price."""
         price = self.table.get("models", {}).get(model)
         return None if price is None else (tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
+
+    def summary(self) -> str:
+        """What the calls came to, in one line."""
+        many = {name: self.counts[f"judge_{name}"] for name in ("calls", "answers", "tokens_in", "tokens_out")}
+        cost = f", {self.spent:.4f} {self.currency}".rstrip() if self.table else ""
+        return (f"judges: {many['calls']:,} calls, {many['answers']:,} answers, {many['tokens_in']:,} input and "
+                f"{many['tokens_out']:,} output tokens{cost}")
 
     def clean(self, text: str) -> str:
         """Text of the server's without the key, which it may have echoed."""

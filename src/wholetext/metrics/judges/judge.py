@@ -339,8 +339,15 @@ class JudgeEsa(Judge):
         return [prompt.ask(texts, self.answer, "errors", sample=sample) for sample in range(self.samples)]
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> tuple[Chat, list[Ask], list[Ask]]:
-        return *super().planned(requests, run)[:2], [
-            ask for request in requests for ask in super(JudgeEsa, self).asks(request, run.langs)]
+        """The second call is known once the first is answered; before, it is the one about a text without errors."""
+        chat, asks, _ = super().planned(requests, run)
+        heard, prompt = run.stored(chat, asks), self.prompts()["prompt"][1]
+        later, about = [], [request for request in requests for _ in range(self.samples)]
+        for request, ask in zip(about, asks):
+            faults = parse_errors(heard[ask].text).faults if ask in heard else ()
+            texts = self.texts(request, run.langs)
+            later.append(prompt.ask(texts, self.answer, "score", faults=faults, sample=ask.sample))
+        return chat, asks, later
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         prompts = {key: prompt for key, (_, prompt) in self.prompts().items()}
