@@ -32,6 +32,13 @@ def test_an_error_over_two_segments_of_a_window_is_two_stretches() -> None:
     assert marks_of(scores, 0, Texts(hyp)).errors == [[0, 7, 10, "minor", 0.5], [1, 0, 5, "minor", 0.5]]
 
 
+def test_an_error_of_a_judge_has_its_kind_and_reason() -> None:
+    span = {"start": 0, "end": 3, "severity": "major", "category": "accuracy", "reason": "the source says two"}
+    scores = single("bertscore", ("One", "two"), [{"spans": [span]}, None], False)
+    assert marks_of(scores, 0, Texts(("One", "two"))).errors == [
+        [0, 0, 3, "major", 0.0, "accuracy: the source says two"]]
+
+
 def test_a_cut_takes_the_rest_of_the_window() -> None:
     hyp = ("One two", "three four", "five")
     scores = single("whole:bertscore", hyp, [{"cut": {"hyp": 11}}], True)

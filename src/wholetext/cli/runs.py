@@ -208,7 +208,9 @@ def _categories(found: Explained) -> Table:
     from wholetext.metrics.blonde.units import DISCOURSE, HUMAN
 
     def words(kind: str, category: str) -> str:
-        return ", ".join(f"{span.text} ({segment.number})" for segment in found.segments
+        why = {span: f": {span.feature}" if span.feature and not found.reasons else ""
+               for segment in found.segments for span in getattr(segment, kind)}
+        return ", ".join(f"{span.text} ({segment.number}{why[span]})" for segment in found.segments
                          for span in getattr(segment, kind) if span.category == category)
 
     table = terminal.plain_table()

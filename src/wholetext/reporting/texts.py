@@ -201,7 +201,7 @@ class Marks:
     """Everything to be marked in one document of one system, under one metric; ready for JSON."""
 
     units: list[list[Any]] = field(default_factory=list)  # side (-1 hyp, else reference), segment, start, end, …
-    errors: list[list[Any]] = field(default_factory=list)  # segment, start, end, severity, confidence
+    errors: list[list[Any]] = field(default_factory=list)  # segment, start, end, severity, confidence, why
     cuts: list[list[Any]] = field(default_factory=list)  # segment, start: what follows was not seen by the model
 
     def __bool__(self) -> bool:
@@ -236,10 +236,12 @@ def _units(found: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
 
 
 def _errors(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
-    """Error spans ``{start, end, severity, confidence}`` over the joined scored segments."""
+    """Error spans ``{start, end, severity, confidence}`` over the joined scored segments; judges say why, too."""
     for span in found if isinstance(found, list) else ():
         for segment, begin, end in _split(int(span["start"]), int(span["end"]), rows, texts):
-            yield [segment, begin, end, str(span.get("severity", "")), round(float(span.get("confidence", 0)), 3)]
+            why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
+            sure = round(float(span.get("confidence", 0)), 3)
+            yield [segment, begin, end, str(span.get("severity", "")), sure, *([why] if why else [])]
 
 
 def _cuts(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from wholetext.flags import degenerate, formats
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
 from wholetext.languages import language
+from wholetext.metrics.judges.parsers import PARSER
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.blocks.parts import MetricRun, Only, Progress
 from wholetext.scoring.blocks.stream import Stream
@@ -207,7 +208,18 @@ def open_run(folder: Path | str) -> Results:
     """Read a run folder back: the same Results, without computing anything."""
     if not isinstance(folder, (str, Path)):
         raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
-    return replace(read_run(Path(folder), _reducing), spell=_spell)
+    found = replace(read_run(Path(folder), _reducing), spell=_spell)
+    offers = [note for spec, by_system in found.scores.items() if (note := _reparse(spec, by_system.values()))]
+    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *offers))))
+
+
+def _reparse(spec: str, scores: Iterable[Scores]) -> str:
+    """An offer, where a judge's answers were read by another version of the parser than this one."""
+    used = {one.signature["parser"] for one in scores if "parser" in one.signature}
+    if used <= {PARSER}:
+        return ""
+    return (f"{spec}: the judge's answers were read by version {', '.join(sorted(used))} of the parser, and this is "
+            f"version {PARSER}: the same `wholetext score` again reads the stored answers anew, without any call")
 
 
 def _spell(text: str) -> str:

@@ -76,7 +76,8 @@ def explain(
     texts = (next(one for one in results.outputs if one.system == system).docs[doc],
              corpus.docs[ids.index(doc)].refs.get(ref, ()))
     details = _details(scores, doc)
-    found, why = scorer(spec).metric.resolve(corpus.langs), None
+    found, why = scorer(spec).metric, None
+    found = found.resolve(corpus.langs) if isinstance(found, Blonde) else found  # others may not be there any more
     with damaged_details(scores):
         if isinstance(found, Blonde) and details and all("blonde" in one for _, one in details):
             segments = compared(details, *texts, which=refs.index(ref))
@@ -103,7 +104,8 @@ def _marked(
         for span in detail.get("spans", ()):
             for place, start, end in stretches(hyp[first:], glue, int(span["start"]), int(span["end"])):
                 text = hyp[first + place][start:end]
-                extra[first + place][MatchedSpan(str(span.get("severity", "")), "", text, start, end)] = None
+                why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
+                extra[first + place][MatchedSpan(str(span.get("severity", "")), why, text, start, end)] = None
     beside = [*ref, *([""] * (len(hyp) - len(ref)))]
     return tuple(Compared(i + 1, text, beside[i], (), (), (), tuple(extra[i])) for i, text in enumerate(hyp))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -269,3 +272,113 @@ def test_a_judge_needs_a_model_and_the_spec_reads_back() -> None:
         results("judge-da")
     spec = "context(prev=3,next=1):judge-esa(mode=ref,temperature=none)@org/model:7b"
     assert scorer(spec).spec == spec
+
+
+# ---------------------------------------------------------------- before and after a run
+
+
+def prices(folder: Path) -> Path:
+    (folder / "prices.toml").write_text('currency = "USD"\n[models.m]\ninput = 1\noutput = 2\n', "utf-8")
+    return folder / "prices.toml"
+
+
+def test_a_plan_has_calls_tokens_and_cost_and_makes_no_call(server: ScriptedServer, tmp_path: Path) -> None:
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        if body["path"] == "/apply-template":
+            return 200, {"prompt": " ".join(one["content"] for one in body["messages"])}
+        if body["path"] == "/tokenize":
+            return 200, {"tokens": body["content"].split()}
+        return right(body, number)
+
+    replying(server, reply)
+    corpus, outputs = sample()
+    found = wt.plan(corpus, outputs, "judge-esa@m", calls=Calls(prices=prices(tmp_path)))
+    one = found.calls
+    assert one and not server.asked and (one.calls, one.stored, one.counted) == (34, 0, True)
+    assert one.tokens_out == 34 * 1024 and one.cost == pytest.approx((one.tokens_in + 2 * one.tokens_out) / 1e6)
+    assert found.tokens is None and found.shown[0].sides[0][0] == "system"
+    results("judge-esa@m", cache=True)
+    after = wt.plan(corpus, outputs, "judge-esa@m").calls
+    assert after and (after.calls, after.stored, after.tokens_in, after.tokens_out) == (34, 34, 0, 0)
+
+
+def test_a_dry_run_writes_what_would_be_sent(server: ScriptedServer, tmp_path: Path) -> None:
+    corpus, outputs = sample()
+    many = wt.write_prompts(corpus, outputs, ["judge-mqm@m", "judge-da@m"], tmp_path / "calls.jsonl")
+    assert not server.asked
+    lines = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text("utf-8").splitlines()]
+    wt.evaluate(corpus, outputs, ["judge-mqm@m", "judge-da@m"], wt.Options(cache=False))
+    asked = sorted(json.dumps(body, sort_keys=True) for body in server.asked)
+    assert sorted(json.dumps(line["request"], sort_keys=True) for line in lines) == asked and many == len(asked)
+    with pytest.raises(MetricError, match="chrf calls no chat model"):
+        wt.write_prompts(corpus, outputs, ["chrf"], tmp_path / "calls.jsonl")
+
+
+def unpacked(page: Path) -> str:
+    """Everything that a report has, also what is compressed in it."""
+    text = page.read_text("utf-8")
+    packed = re.findall(r">(H4sI[A-Za-z0-9+/=\s]+)<", text)
+    return text + "".join(gzip.decompress(base64.b64decode(one)).decode() for one in packed)
+
+
+def test_errors_of_judges_are_explained_and_reported(server: ScriptedServer, tmp_path: Path) -> None:
+    wt.write_run(results("whole:judge-mqm@m"), tmp_path / "run")
+    found = wt.explain(wt.open_run(tmp_path / "run"), system="same", doc="doc0")
+    span = found.segments[0].extra[0]
+    assert (span.text, span.category) == ("bridge", "major")
+    assert span.feature == "accuracy/mistranslation: it is a tower"
+    (page,) = wt.report(tmp_path / "run")
+    assert "it is a tower" in unpacked(page)
+
+
+def test_a_run_that_another_parser_read_offers_to_read_it_again(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wt.write_run(results("judge-da@m"), tmp_path / "run")
+    assert not any("parser" in note for note in wt.open_run(tmp_path / "run").notes)
+    monkeypatch.setattr("wholetext.scoring.evaluate.PARSER", "99")
+    assert any("version 99: the same `wholetext score` again reads the stored answers" in note
+               for note in wt.open_run(tmp_path / "run").notes)
+
+
+def test_the_key_goes_to_the_endpoint_and_nowhere_else(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    key = "sk-secret-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    caplog.set_level(1)
+
+    def echo(body: Mapping[str, Any], number: int) -> Any:
+        if number == 1 and "crack" in str(body):
+            return 500, {"error": {"message": f"key {key} failed"}}
+        if "Nobody" in str(body):
+            return 400, {"error": {"message": f"bad key {key}"}}
+        return 200, completion(json.dumps({"errors": [{**ERROR, "reason": f"because {key}"}]}), id=key)
+
+    replying(server, echo)
+    corpus, outputs = sample()
+    made = wt.evaluate(corpus, outputs, ["judge-mqm@m"], wt.Options(calls=Calls()))
+    wt.write_run(made, tmp_path / "run")
+    wt.report(tmp_path / "run")
+    wt.write_prompts(corpus, outputs, ["judge-mqm@m"], tmp_path / "calls.jsonl")
+    replying(server, lambda body, number: (401, {"error": {"message": f"Incorrect API key provided: {key}"}}))
+    with pytest.raises(wt.ModelError) as fault:
+        results("judge-da@m")
+    sent = [{name.lower(): value for name, value in head.items()} for head in server.headers]
+    assert sent and all(head["authorization"] == f"Bearer {key}" for head in sent)
+    errors = (fault.value, fault.value.__cause__, fault.value.__context__)
+    said = f"{errors} {made!r} {caplog.text} {capfd.readouterr()}"
+    assert not [line for line in said.splitlines() if key in line]
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > 5 and any(path.name.startswith("cache") for path in written)
+    assert not [path for path in written if key.encode() in path.read_bytes()]
+    assert "because [key]" in unpacked(tmp_path / "run" / "report.html")
+    assert key not in unpacked(tmp_path / "run" / "report.html")
+
+
+def test_scores_do_not_depend_on_the_key(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = scores("judge-da@m")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-another-0123456789")
+    other = scores("judge-da@m")
+    assert str(one.signature) == str(other.signature)

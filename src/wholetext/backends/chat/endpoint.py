@@ -192,17 +192,16 @@ class Chat:
                         return b"", f"the answer has more than {LARGEST:,} bytes"
                     if time.monotonic() > end:
                         raise Unanswered("timeouts", f"no answer within {self.calls.timeout:g} s")
+            return bytes(data), ""
+        except Unanswered as fault:
+            problem: Exception = fault
         except openai.APITimeoutError:
-            raise Unanswered("timeouts", f"no answer within {self.calls.timeout:g} s") from None
+            problem = Unanswered("timeouts", f"no answer within {self.calls.timeout:g} s")
         except openai.APIStatusError as fault:
-            raise self._status(fault) from None
-        except openai.OpenAIError as fault:
-            raise self._broken(fault) from None
-        except Unanswered:
-            raise
-        except Exception as fault:  # the HTTP library's own, while the body is read
-            raise self._broken(fault) from None
-        return bytes(data), ""
+            problem = self._status(fault)
+        except Exception as fault:  # also the HTTP library's own, while the body is read
+            problem = self._broken(fault)
+        raise problem  # not inside: the client's error may quote the key, and would be kept as the context of ours
 
     def _broken(self, fault: Exception) -> Exception:
         if not self.calls.counts["judge_answers"] and _refused_connection(fault):

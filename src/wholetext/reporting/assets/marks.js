@@ -56,6 +56,11 @@ const marking = (block) =>
 const categoryClass = (category) => `unit c${CATEGORY[category] === undefined ? 6 : CATEGORY[category]}`;
 const wanted = (category) => !state.off.includes(category);
 
+/** An error in words: a judge says of which kind it is and why, a model how sure it is. */
+function errorName([severity, confidence, why]) {
+  return why ? `${severity}: ${why}` : `${severity} error (confidence ${number(confidence, 2)})`;
+}
+
 /** Everything to mark in one segment of an output: matched and extra units, errors, what the model did not see. */
 function hypMarks(block, system, segment) {
   const found = [];
@@ -71,13 +76,13 @@ function hypMarks(block, system, segment) {
         });
       }
     }
-    for (const [at, start, end, severity, confidence] of errors) {
+    for (const [at, start, end, ...error] of errors) {
       if (at === segment && wanted("errors"))
         found.push({
           start,
           end,
-          kind: `error ${severity}`,
-          title: `${severity} error (confidence ${number(confidence, 2)}), ${head.metrics[metric].label}`,
+          kind: `error ${error[0]}`,
+          title: `${errorName(error)}, ${head.metrics[metric].label}`,
         });
     }
     for (const [at, start] of cuts) {

@@ -143,8 +143,8 @@ function notesOn(block, system, at) {
   const errors = marking(block).flatMap((m) => marksOf(block, m, system).errors.filter((error) => error[0] === at));
   const lost = lostTokens(block, system, at);
   return [
-    ...errors.map(([, start, end, severity, confidence]) => [
-      `${severity} error, confidence ${number(confidence, 2)}: `,
+    ...errors.map(([, start, end, ...error]) => [
+      `${errorName(error)}: `,
       el("q", { dir: "auto" }, shown(block.out[system][at].slice(start, end))),
     ]),
     ...block.flags[system].filter((flag) => flag[0] === at).map(([, kind, note]) => `${FAULTS[kind] || kind}: ${note}`),
