@@ -11,10 +11,12 @@ import struct
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import wholetext as wt
 from wholetext.cli.main import main
 from wholetext.cli.terminal import console, first_of_each, printable, progress_bar, tsv_row, wrapped
 
@@ -126,6 +128,20 @@ def test_a_long_table_is_paged_and_a_short_one_is_not() -> None:
     assert not [line for line in long.splitlines() if len(line) > 80 + len("paged:")]
     assert in_terminal("list", lines=200, PAGER=pager).startswith("metrics")
     assert in_terminal("list", "--json", PAGER=pager).startswith("{")
+
+
+def test_every_table_is_paged_in_a_terminal_and_control_characters_are_shown_there(tmp_path: Path) -> None:
+    from wholetext.demo import load
+
+    corpus, outputs = load("de-en")
+    run = str(tmp_path / "run")
+    renamed = [replace(outputs[0], system="evil\x1b[2J"), *outputs[1:]]
+    wt.make_run(wt.Loaded(corpus, tuple(renamed), ()), ["chrf"], wt.Options(cache=False), wt.Significance(draws=50),
+                out=run)
+    for words in (["compare", run], ["rank", run], ["show", "slide"]):
+        shown = in_terminal(*words, lines=4, PAGER="sed s/^/paged:/")
+        assert "paged:" in shown and "\x1b[2J" not in shown, words
+    assert "evil\\x1b[2J" in in_terminal("compare", run, lines=4, PAGER="cat")
 
 
 def test_a_progress_bar_shows_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from wholetext.cli import options
-from wholetext.cli.terminal import progress_bar, warn
+from wholetext.cli.terminal import paged, progress_bar, warn
 from wholetext.errors import InputError, count
 
 
@@ -138,7 +138,9 @@ def meta(
     with progress_bar(quiet, execution.executor) as progress:
         found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
                               raters=raters, options=execution.options(progress=progress), out=out)
-    render(found, "json" if json_ else "latex" if latex else format)
+    shown = "json" if json_ else "latex" if latex else format
+    with paged(shown == "table"):
+        render(found, shown)
 
 
 def paragraphs(

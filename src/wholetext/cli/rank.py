@@ -57,7 +57,8 @@ def rank(
     if json_ or format == "json":
         terminal.print_json(found.as_json())
     elif format == "table":
-        _table(found, head, rows)
+        with terminal.paged():
+            _table(found, head, rows)
     else:
         warn(found.notes)
         if format == "tsv":

@@ -169,7 +169,8 @@ def explain(
     if json_ or format == "json":
         terminal.print_json(found.as_json())
     else:
-        _side_by_side(found, every=all_)
+        with terminal.paged():
+            _side_by_side(found, every=all_)
 
 
 def _side_by_side(found: Explained, *, every: bool) -> None:

@@ -232,7 +232,8 @@ def sweep(
     found = replace(found, results=replace(found.results, warnings=notes))
     if out is not None:
         write_sweep(found, out)
-    _show_grid(found, "json" if json_ else format)
+    with terminal.paged(not json_ and format == "table"):
+        _show_grid(found, "json" if json_ else format)
 
 
 def _show_grid(found: Sweep, format: Literal["table", "json", "tsv"]) -> None:
