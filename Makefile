@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-browser test-all test-cpus test-mutants fuzz lint bench bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-browser test-all test-cpus test-mutants fuzz lint bench bench-all bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -57,6 +57,9 @@ lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, memory
 	$(BIN)/python benchmarks/sacrebleu_peer.py
 	$(BIN)/python benchmarks/scaling.py
+
+bench-all: $(VENV)/test.ready  ## all ratios against other tools in one table; fails if one fell by more than 15 % (ARGS=--write stores them)
+	$(BIN)/python benchmarks/bench_all.py $(ARGS)
 
 bench-blonde: $(VENV)/test.ready  ## BlonDe beside one bare spaCy pass, and from the cache
 	$(BIN)/python benchmarks/blonde.py

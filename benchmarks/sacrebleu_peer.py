@@ -20,8 +20,8 @@ SYSTEMS, SEGMENTS, ROUNDS = 10, 1000, 3
 DATA = Path(os.environ.get("WHOLETEXT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
-def real_texts() -> tuple[list[str], list[str], dict[str, list[str]]] | None:
-    """Document ids, reference and outputs of WMT21 de-en news."""
+def real_texts(langs: str = "de-en") -> tuple[list[str], list[str], dict[str, list[str]]] | None:
+    """Document ids, reference and outputs of WMT21 news."""
     root = DATA / "evalsets" / "wmt21.news"
     if not root.is_dir():
         return None
@@ -29,9 +29,9 @@ def real_texts() -> tuple[list[str], list[str], dict[str, list[str]]] | None:
     def lines(path: Path) -> list[str]:
         return path.read_text("utf-8").split("\n")[:SEGMENTS]
 
-    ids = [line.split("\t")[1] for line in lines(root / "documents" / "de-en.docs")]
-    paths = sorted((root / "system-outputs" / "de-en").iterdir())[:SYSTEMS]
-    return ids, lines(root / "references" / "de-en.refA.txt"), {p.stem: lines(p) for p in paths}
+    ids = [line.split("\t")[1] for line in lines(root / "documents" / f"{langs}.docs")]
+    paths = sorted((root / "system-outputs" / langs).iterdir())[:SYSTEMS]
+    return ids, lines(root / "references" / f"{langs}.refA.txt"), {p.stem: lines(p) for p in paths}
 
 
 def made_texts() -> tuple[list[str], list[str], dict[str, list[str]]]:

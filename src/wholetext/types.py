@@ -312,7 +312,6 @@ class Runtime(Protocol):
 
     def warn(self, message: str, index: int | None = None) -> None:
         """A note about the ``index``-th request, or about all of them; kept with the rows, so caches repeat it."""
-        ...
 
 
 class Metric:

@@ -183,6 +183,8 @@ def loop(text: str) -> tuple[str, int] | None:
     best, found = 0, None
     for period in range(1, min(_PERIOD, len(tokens) // 3) + 1):
         equal = codes[period:] == codes[:-period]
+        if np.count_nonzero(equal) + period < max(least, 3 * period):  # no run of them is long enough
+            continue
         edges = np.flatnonzero(np.diff(equal.astype(np.int8), prepend=0, append=0))  # of runs of equal tokens
         runs = edges[1::2] - edges[::2]
         covered = int(runs.max(initial=0)) + period

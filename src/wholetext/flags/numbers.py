@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 DIGITS = 3  # significant digits of a number that is checked; shorter and round ones are often written in words
 _NUMBER = re.compile(r"\d+(?:[.,'’·٫٬]\d+|[ \u00a0\u2009\u202f]\d{3}(?!\d))*")
@@ -38,8 +39,7 @@ def western_digits(text: str) -> str:
 
 def missing_numbers(source: str, output: str) -> list[str]:
     """Numbers of the source, as written there, whose significant digits are nowhere in the output."""
-    source = western_digits(source)
-    asked = [found[0] for found in _NUMBER.finditer(source) if _checkable(source, found)]
+    asked = _asked(source)
     if not asked:
         return []
     output = western_digits(output)
@@ -47,6 +47,12 @@ def missing_numbers(source: str, output: str) -> list[str]:
         return []
     there = _BETWEEN.sub("", output)
     return [number for number in dict.fromkeys(asked) if not _has(there, number)]
+
+
+@lru_cache(maxsize=4096)  # each system's output is checked against the same sources
+def _asked(source: str) -> tuple[str, ...]:
+    source = western_digits(source)
+    return tuple(found[0] for found in _NUMBER.finditer(source) if _checkable(source, found))
 
 
 def _checkable(text: str, found: re.Match[str]) -> bool:

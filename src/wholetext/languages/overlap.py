@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -89,9 +90,10 @@ def characters(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
 
 def words(texts: Sequence[Sequence[str]]) -> tuple[IntArray, IntArray]:
     """Lists of words as (all words, lengths), words numbered in order of appearance."""
-    number: dict[str, int] = {}
-    ids = [number.setdefault(word, len(number)) for text in texts for word in text]
-    return np.array(ids, dtype=np.int64), np.array([len(text) for text in texts], dtype=np.int64)
+    flat = list(chain.from_iterable(texts))
+    number = {word: i for i, word in enumerate(dict.fromkeys(flat))}
+    ids = np.fromiter(map(number.__getitem__, flat), np.int64, len(flat))
+    return ids, np.array([len(text) for text in texts], dtype=np.int64)
 
 
 def blocks(sizes: Sequence[int], most: int = 200_000) -> Iterator[slice]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
 from wholetext.languages import code_of, has_ideographs, is_unspaced
+from wholetext.languages.mteval import tokenize_13a
 from wholetext.languages.overlap import blocks, characters, overlap, words
 from wholetext.languages.shifts import edits
 from wholetext.types import FloatArray, Metric, Request, Runtime
@@ -37,6 +38,10 @@ class Surface(Metric):
         """The configured sacrebleu metric."""
         raise MetricError(f"{self.name} does not say which sacrebleu metric it is")
 
+    def prepare(self, text: str, peer: Any) -> str:
+        """The text as sacrebleu prepares it: tokens between blanks."""
+        return str(peer._preprocess_segment(text))
+
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """(groups, k) statistics of prepared texts, each group a hypothesis and its references."""
         raise MetricError(f"{self.name} does not say how it counts")
@@ -54,7 +59,7 @@ class Surface(Metric):
             texts = [view.text for view in (request.hyp[0], *request.refs)]
             for text in texts:
                 if text not in ready:
-                    ready[text] = peer._preprocess_segment(text)
+                    ready[text] = self.prepare(text, peer)
             groups.append([ready[text] for text in texts])
         sizes = [sum(map(len, group)) for group in groups]
         parts = [self.count(groups[part], peer) for part in blocks(sizes, self.together)]
@@ -122,6 +127,11 @@ class Bleu(Surface):
         except OSError as fault:  # sacrebleu downloads the model
             raise ModelError(f"the tokenizer {self.tokenize} is not on this machine and could not be fetched ({fault})",
                              next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu") from fault
+
+    def prepare(self, text: str, peer: Any) -> str:
+        if self.tokenize != "13a":
+            return super().prepare(text, peer)
+        return tokenize_13a(text.lower() if self.lowercase else text)
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Length, that of the nearest reference (of two equally near the shorter), matches, counts: (n, 2+2·order)."""

@@ -1,0 +1,169 @@
+"""`make bench-all`: every ratio against another tool in one table, checked against the stored ones.
+
+    python benchmarks/bench_all.py [--write] [--only NAME …]
+
+Both sides do the same work on the same texts, one after the other in one process and one thread, and processor time
+counts, so that other work on the machine matters little. Each side keeps its least time of all rounds. A ratio more
+than 15 % below the stored one (`benchmarks/ratios.json`) is measured again, with more rounds, before it is a failure.
+`--write` stores the ratios and writes docs/benchmarks.md. The neural ratios need an environment of their own and the
+machine alone: `make bench-neural`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", SACREBLEU_SEED="12345")
+
+import meta_loops as loops
+import meta_peer
+import numpy as np
+import resampling
+import sacrebleu_peer
+from sacrebleu.significance import PairedTest
+
+from wholetext.meta.agreement.measures import Measure
+from wholetext.meta.agreement.permutation import Draws, compare
+from wholetext.meta.agreement.ties import calibrate
+from wholetext.metrics.surface import Bleu, Chrf, Surface, Ter
+from wholetext.scoring.evaluate import Options, score_texts
+
+Work = Callable[[], Any]
+HERE = Path(__file__).resolve().parent
+STORED, PAGE = HERE / "ratios.json", HERE.parent / "docs" / "benchmarks.md"
+SLOWER = 1.15  # than the stored ratio: a failure
+ROUNDS, AGAIN = 3, 5
+
+
+def scoring(metric: Surface, langs: str, systems: int, segments: int) -> tuple[Work, Work]:
+    """Segment statistics and the score of each system, by sacrebleu and here; the scores are equal."""
+    _, refs, outputs = sacrebleu_peer.real_texts(langs) or sacrebleu_peer.made_texts()
+    lines = [texts[:segments] for texts in list(outputs.values())[:systems]]
+    spec, refs = f"sentence:{metric.name}", refs[:segments]
+
+    def theirs() -> list[float]:
+        return [metric.sacrebleu().corpus_score(each, [refs]).score for each in lines]  # new: nothing is remembered
+
+    def ours() -> list[float]:
+        hyps = [line for each in lines for line in each]
+        docs = [f"{n}" for n in range(len(lines)) for _ in refs]
+        options = Options(cache=False, flags=False)
+        return list(score_texts(hyps, refs=refs * len(lines), docs=docs, metric=spec, options=options).at("doc"))
+
+    assert np.allclose(theirs(), ours(), rtol=1e-9, atol=0), f"{metric.name} differs from sacrebleu"
+    return theirs, ours
+
+
+def resampled(metric: Surface, test: str, draws: int) -> tuple[Work, Work]:
+    """A paired test of nine systems against the first, from statistics that both sides have."""
+    refs, lines = resampling.outputs(10, 1000)
+    peer = metric.sacrebleu()
+    ready = {id(each): peer._extract_corpus_statistics(each, [refs]) for each in lines}
+    peer._extract_corpus_statistics = lambda hypotheses, references: ready[id(hypotheses)]
+    named = [(f"s{i}", each) for i, each in enumerate(lines)]
+    statistics = [np.array(ready[id(each)], dtype=float) for each in lines]
+    return (lambda: PairedTest(named, {"m": peer}, None, test, draws)(),
+            lambda: resampling.ours(metric, test, draws, statistics))
+
+
+def permuted() -> tuple[Work, Work]:
+    gold, metrics = meta_peer.scores()
+    x, y = gold.mean(axis=1, keepdims=True), metrics.mean(axis=2, keepdims=True)
+    draws = meta_peer.DRAWS
+    return (lambda: loops.perm_both(x, y[0], y[1], loops.pearson, "none", meta_peer.binomials(len(x), draws)),
+            lambda: compare(x, y[:2], Measure("pearson"), Draws(draws)))
+
+
+def calibrated() -> tuple[Work, Work]:
+    gold, metrics = meta_peer.scores()
+    return lambda: loops.calibrate(gold, metrics[0], "item"), lambda: calibrate(gold, metrics[0], "item")
+
+
+COMPARISONS: dict[str, tuple[str, Callable[[], tuple[Work, Work]]]] = {
+    "ter": ("TER, WMT21 zh-en, 3 systems × 100 segments; sacrebleu", lambda: scoring(Ter(), "zh-en", 3, 100)),
+    "bleu": ("BLEU, WMT21 de-en, 10 systems × 1,000 segments; sacrebleu",
+             lambda: scoring(Bleu(), "de-en", 10, 1000)),
+    "chrf": ("chrF, WMT21 de-en, 10 systems × 1,000 segments; sacrebleu",
+             lambda: scoring(Chrf(), "de-en", 10, 1000)),
+    "bootstrap": ("paired bootstrap, BLEU, 10 systems, 1,000 resamples; sacrebleu",
+                  lambda: resampled(Bleu(), "bs", 1000)),
+    "randomization": ("approximate randomisation, chrF, 10 systems, 10,000 trials; sacrebleu",
+                      lambda: resampled(Chrf(), "ar", 10_000)),
+    "perm-both": ("PERM-BOTH, system Pearson, one pair of metrics; loops with scipy", permuted),
+    "ties": ("tie calibration by item, one metric; loops with scipy", calibrated),
+}
+
+
+def processor_time(work: Work) -> float:
+    """Seconds of a run; short ones are repeated until the clock is exact enough."""
+    times, start = 0, time.process_time()
+    while not times or time.process_time() - start < 0.2:
+        work()
+        times += 1
+    return (time.process_time() - start) / times
+
+
+def measured(name: str, stored: float | None) -> tuple[float, float]:
+    """Least seconds of both sides, in turns; again where that is much slower than stored."""
+    theirs, ours = COMPARISONS[name][1]()
+    slow, fast = float("inf"), float("inf")
+    for turn in range(ROUNDS + AGAIN):
+        if turn >= ROUNDS and (stored is None or slow / fast * SLOWER >= stored):
+            break
+        fast = min(fast, processor_time(ours))
+        if turn < ROUNDS:  # what the other side takes is known by then
+            slow = min(slow, processor_time(theirs))
+    return slow, fast
+
+
+def processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text("utf-8").split("\n") if Path("/proc/cpuinfo").is_file() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def page(rows: list[str]) -> str:
+    machine = f"{processor()}, {os.cpu_count()} processors, Python {platform.python_version()}, numpy {np.__version__}"
+    return "\n".join([
+        "# Benchmarks", "",
+        f"Written by `make bench-all ARGS=--write` on {date.today()}: {machine}.",
+        "Processor seconds of one thread, the least of several runs in turns, on the same texts with equal results.",
+        "`make bench-all` fails if a ratio is more than 15 % below the one in `benchmarks/ratios.json`. Ratios of",
+        "neural metrics, which need an environment of their own, are in [neural](neural.md). More on each:",
+        "[resampling](significance.md), [meta-evaluation](meta.md#speed), [BlonDe](blonde.md), [scale](scale.md).", "",
+        "| work; compared with | theirs s | here s | ratio |", "|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", action="store_true", help="store the ratios and write docs/benchmarks.md")
+    parser.add_argument("--only", nargs="+", choices=COMPARISONS, default=list(COMPARISONS))
+    arguments = parser.parse_args()
+    stored = json.loads(STORED.read_text("utf-8")) if STORED.is_file() else {}
+    rows, ratios, slower = [], {}, []
+    for name in arguments.only:
+        theirs, ours = measured(name, None if arguments.write else stored.get(name))
+        ratios[name] = round(theirs / ours, 1)
+        fails = not arguments.write and ratios[name] * SLOWER < stored.get(name, 0)
+        slower += [name] * fails
+        rows.append(f"| {COMPARISONS[name][0]} | {theirs:.3g} | {ours:.3g} | {ratios[name]:g} × |")
+        print(f"{rows[-1]} stored {stored.get(name, '–')}{' SLOWER' if fails else ''}", flush=True)
+    if arguments.write:
+        STORED.write_text(json.dumps({**stored, **ratios}, indent=1) + "\n", "utf-8")
+        PAGE.write_text(page(rows), "utf-8")
+    print(f"more than 15 % slower: {', '.join(slower)}" if slower else "no ratio fell by more than 15 %")
+    return bool(slower)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
