@@ -91,6 +91,9 @@ class Rows(Sequence[Row]):
         at = range(len(self))[index]
         return Row(self.docs[int(self.doc[at])], int(self.start[at]), int(self.stop[at]), float(self.weight[at]))
 
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows of {self.segments} segments, {len(self.docs)} documents>"
+
     def of(self, doc: int) -> slice:
         """The rows of the ``doc``-th document."""
         return slice(int(np.searchsorted(self.doc, doc, "left")), int(np.searchsorted(self.doc, doc, "right")))
@@ -115,6 +118,26 @@ class Rows(Sequence[Row]):
             return edge[:-1]
         np.add.at(edge, offset + self.stop, -add)
         return np.cumsum(edge)[:-1]
+
+    def by_segment(self, table: FloatArray) -> FloatArray:
+        """(segments, outputs) the mean over the rows that cover a segment and have a score."""
+        found = np.zeros((self.segments, table.shape[1]))
+        for j, column in enumerate(table.T):
+            count = self.coverage((~np.isnan(column)).astype(float))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                mean = self.coverage(np.where(np.isnan(column), 0.0, column)) / np.round(count)
+            found[:, j] = np.where(count > 0.5, mean, np.nan)
+        return found
+
+    def places(self, level: str) -> dict[str, Any]:
+        """Where the items of a level are, by column: document; segments ``start:stop`` and weight, or the segment."""
+        names = np.array(self.docs, dtype=object)
+        if level == "row":
+            return {"doc": names[self.doc], "start": self.start, "stop": self.stop, "weight": self.weight}
+        if level == "segment":
+            inside = [np.arange(size) for size in self.sizes] or [np.zeros(0, dtype=np.int64)]
+            return {"doc": np.repeat(names, self.sizes), "segment": np.concatenate(inside)}
+        return {"doc": names} if level == "doc" else {}
 
 
 @dataclass(frozen=True)

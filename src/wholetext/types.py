@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError
+from wholetext.errors import MetricError
+from wholetext.notebook.display import brief, printed, shortened
+from wholetext.notebook.frames import Tabular
 from wholetext.notes import Evidence, Note, notes_of
 from wholetext.rows import Excerpt as Excerpt
 from wholetext.rows import FloatArray as FloatArray
@@ -19,6 +20,9 @@ from wholetext.rows import Request as Request
 from wholetext.rows import Row as Row
 from wholetext.rows import Rows as Rows
 from wholetext.signature import Signature as Signature
+from wholetext.texts import Corpus as Corpus
+from wholetext.texts import Document as Document
+from wholetext.texts import Output as Output
 
 Level = Literal["row", "segment", "doc", "corpus"]
 Side = Literal["src", "hyp", "ref"]
@@ -28,113 +32,11 @@ In_contra = TypeVar("In_contra", bound=Hashable, contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
 
 
-def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
-    if isinstance(texts, str):
-        raise InputError("segments are a list of strings, not one string", where=where, next="write [text]")
-    found = tuple(texts) if isinstance(texts, Iterable) else (texts,)
-    wrong = [kind for kind in set(map(type, found)) if not issubclass(kind, str)]
-    if wrong:
-        raise InputError(f"segments are a list of strings, and one is of the type {wrong[0].__name__}", where=where,
-                         next='write "" for a segment without text')
-    return found
-
-
-def _by_name(texts: Mapping[str, Iterable[str]], what: str, where: str) -> Mapping[str, tuple[str, ...]]:
-    if not isinstance(texts, Mapping):
-        raise InputError(f"expected {what} → segments, got {type(texts).__name__}", where=where,
-                         next=f"write {{{what}: [text, …]}}")
-    return MappingProxyType({name: _segments(some, f"{where}, {what} {name}") for name, some in texts.items()})
-
-
-# ---------------------------------------------------------------- texts
-
-
-@dataclass(frozen=True)
-class Document:
-    """One document: its segments in the source language (None where there is none) and in each reference."""
-
-    id: str
-    src: tuple[str, ...] | None
-    refs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    meta: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.src is not None:
-            object.__setattr__(self, "src", _segments(self.src, f"document {self.id}"))
-        object.__setattr__(self, "refs", _by_name(self.refs, "reference", f"document {self.id}"))
-        object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
-
-    def __len__(self) -> int:
-        """Number of segments (of the source; of the first reference where there is no source)."""
-        return len(self.src if self.src is not None else next(iter(self.refs.values()), ()))
-
-    def __hash__(self) -> int:
-        return hash((self.id, self.src))
-
-    def __reduce__(self) -> tuple[Any, ...]:  # read-only mappings are not pickled by themselves
-        return Document, (self.id, self.src, dict(self.refs), dict(self.meta))
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Documents in order, with the source and target language codes (``""`` where unknown)."""
-
-    id: str
-    langs: tuple[str, str]
-    docs: tuple[Document, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "docs", tuple(self.docs))
-        langs = self.langs if isinstance(self.langs, (tuple, list)) else ()
-        if len(langs) != 2 or not all(isinstance(lang, str) for lang in langs):
-            raise InputError(f"langs is a pair of language codes, not {self.langs!r}", where=str(self.id),
-                             next='write ("de", "en"), or ("", "") where they are not known')
-        object.__setattr__(self, "langs", tuple(langs))
-        if not all(isinstance(doc, Document) for doc in self.docs):
-            raise InputError("docs is a list of Document", where=str(self.id),
-                             next='write Document("id", ["source segment"], {"ref": ["reference segment"]})')
-
-    def __len__(self) -> int:
-        return len(self.docs)
-
-    @property
-    def references(self) -> tuple[str, ...]:
-        """Names of the references that every document has, in order of first appearance."""
-        first = self.docs[0].refs if self.docs else ()
-        return tuple(name for name in first if all(name in doc.refs for doc in self.docs))
-
-    @property
-    def has_source(self) -> bool:
-        """Whether every document has a source; empty segments alone, which stand in for one, are none."""
-        return all(doc.src is not None for doc in self.docs) and any(any(doc.src or ()) for doc in self.docs)
-
-
-@dataclass(frozen=True)
-class Output:
-    """What one system produced: document id → segments (their number may differ from the source's)."""
-
-    system: str
-    docs: Mapping[str, tuple[str, ...]]
-    realigned: Mapping[str, str] = field(default_factory=dict, compare=False)  # document id → how it was aligned
-    nulls: Mapping[str, Nulls] = field(default_factory=dict, compare=False)  # document id → what has no counterpart
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "realigned", MappingProxyType(dict(self.realigned)))
-        object.__setattr__(self, "nulls", MappingProxyType(dict(self.nulls)))
-        object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
-
-    def __hash__(self) -> int:
-        return hash((self.system, tuple(self.docs)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Output, (self.system, dict(self.docs), dict(self.realigned), dict(self.nulls))
-
-
 # ---------------------------------------------------------------- scores and judgments
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Tabular):
     """One system under one metric: a row of additive statistics per row, and how to turn their totals into scores."""
 
     metric: str  # canonical spec
@@ -177,7 +79,7 @@ class Scores:
         if level == "row":
             return self.reduce_rows(self.stats)
         if level == "segment":
-            return self._by_segment(self.reduce_rows(self.stats))
+            return self.rows.by_segment(self.reduce_rows(self.stats))
         if level == "doc":
             table = (self.reduce_docs or self.reduce)(self.totals())
             table[np.bincount(self.rows.doc, minlength=len(self.rows.docs)) == 0] = np.nan
@@ -208,15 +110,16 @@ class Scores:
             totals[self.rows.doc[starts]] = np.add.reduceat(weighted, starts, axis=0)
         return totals
 
-    def _by_segment(self, table: FloatArray) -> FloatArray:
-        """(segments, outputs) the mean over the rows that cover a segment and have a score."""
-        found = np.zeros((self.rows.segments, table.shape[1]))
-        for j, column in enumerate(table.T):
-            count = self.rows.coverage((~np.isnan(column)).astype(float))
-            with np.errstate(invalid="ignore", divide="ignore"):
-                mean = self.rows.coverage(np.where(np.isnan(column), 0.0, column)) / np.round(count)
-            found[:, j] = np.where(count > 0.5, mean, np.nan)
-        return found
+    def columns(self, level: Level = "doc") -> Mapping[str, Any]:
+        """Metric, system, place, ``score`` and the further outputs, as the columns of a table."""
+        table, place = self.table(level), self.rows.places(level)
+        names = ("score", *self.outputs[1:])
+        return {"metric": [self.metric] * len(table), "system": [self.system] * len(table), **place,
+                **dict(zip(names, table.T))}
+
+    def __repr__(self) -> str:
+        score = printed(self.score if len(self.rows) else None, self.places)
+        return f"Scores({shortened(self.metric, 200)!r}, {shortened(self.system, 80)!r}, {score}, {self.rows!r})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +132,7 @@ class Judgments:
     values: FloatArray  # (systems, items)
     items: tuple[str, ...] = ()  # names of the items where they have any
     higher_is_better: bool = True
+    __repr__ = brief
 
 
 # ---------------------------------------------------------------- metrics and backends

@@ -17,6 +17,7 @@ from wholetext.errors import InputError, count, did_you_mean
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
 from wholetext.languages import code_of, density, joiner
+from wholetext.notebook.display import brief
 from wholetext.types import Corpus, Document, Nulls, Output
 
 COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
@@ -91,6 +92,7 @@ class Aligned:
     outputs: tuple[Output, ...]
     documents: Mapping[str, tuple[Realigned, ...]]
     measure: str = ""  # what alignment went by, in words
+    __repr__ = brief
 
     @property
     def notes(self) -> list[str]:

@@ -26,6 +26,7 @@ from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import write_table
 from wholetext.io.text import FilePath, at, opened, write_lines
 from wholetext.meta.judgments.ratings import Ratings, Segment, gather
+from wholetext.notebook.display import brief
 from wholetext.types import Corpus, Document, Output
 
 _RESET = "__RESET__"
@@ -64,6 +65,7 @@ class PearmutAnnotations:
 
     given: tuple[Annotation, ...]
     notes: tuple[str, ...] = ()
+    __repr__ = brief
 
     def ratings(self, segments: Iterable[Segment] = ()) -> Ratings:
         """The scores by rater; without ``segments`` (those of a corpus), of the segments that were rated."""

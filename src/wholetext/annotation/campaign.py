@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 
 from wholetext.errors import AlignmentError, InputError, count, did_you_mean
 from wholetext.files.storage import FilePath, write_file
+from wholetext.notebook.display import brief
 from wholetext.scoring.explain import explain
 from wholetext.scoring.results import Results
 from wholetext.types import Document
@@ -36,6 +37,7 @@ class Campaign:
 
     content: dict[str, Any]
     notes: tuple[str, ...] = ()
+    __repr__ = brief
 
     def write(self, path: FilePath) -> None:
         """Write the JSON file for ``pearmut add``."""

@@ -17,6 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from wholetext.errors import InputError, count
+from wholetext.notebook.display import brief
 from wholetext.scoring.results import Results
 from wholetext.significance.compare import line_up
 from wholetext.significance.resample import SEED, bootstrap_scores, interval
@@ -51,6 +52,7 @@ class Sample:
     metrics: tuple[str, ...]  # that were used
     seed: int | None
     notes: tuple[str, ...] = ()
+    __repr__ = brief
 
     @property
     def ids(self) -> tuple[str, ...]:

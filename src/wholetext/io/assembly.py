@@ -10,6 +10,7 @@ from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count, did_you_mean
 from wholetext.languages import pair_of, same_language
+from wholetext.notebook.display import brief
 from wholetext.types import Corpus, Output
 
 BARE = "there is neither a source nor a reference: only metrics of the output alone make sense"
@@ -24,6 +25,7 @@ class Loaded:
     outputs: tuple[Output, ...]
     warnings: tuple[str, ...] = ()
     others: frozenset[str] = field(default=frozenset(), repr=False)  # documents left out: of another language pair
+    __repr__ = brief
 
     def __iter__(self) -> Iterator[Any]:
         """``corpus, outputs, warnings = …``."""

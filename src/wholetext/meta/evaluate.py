@@ -33,6 +33,7 @@ from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.ranking import Averaging, inter_correlation, official_langs, preset, run_tasks, tasks_for
 from wholetext.meta.store import FILE, META, Meta, notes_of, write_meta
 from wholetext.meta.tasks import MetricTests
+from wholetext.notebook.display import brief
 from wholetext.scoring.evaluate import Options
 
 
@@ -137,6 +138,7 @@ class ParagraphSets:
     source: Source
     rated: tuple[Sequence[RatedParagraph], ...]  # per length
     sets: tuple[ParagraphSet, ...]
+    __repr__ = brief
 
 
 def paragraph_sets(

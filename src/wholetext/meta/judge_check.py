@@ -20,6 +20,7 @@ from wholetext.errors import InputError, SpecError, did_you_mean
 from wholetext.meta import judge_statistics as statistics
 from wholetext.meta.judge_statistics import JudgeMeasure, Label
 from wholetext.metrics.judges.prompts import REWORDED
+from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
@@ -63,6 +64,7 @@ class JudgeCheck:
     measures: tuple[JudgeMeasure, ...]
     results: Results
     notes: tuple[str, ...] = field(default=())
+    __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""

@@ -19,6 +19,7 @@ from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.paragraphs import Point
 from wholetext.meta.ranking import TaskTable
 from wholetext.meta.tasks import TaskResult
+from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.version import __version__
 
@@ -36,6 +37,7 @@ class Meta:
     between: tuple[tuple[str, str, list[str], np.ndarray], ...] = ()  # (where, level, metrics, correlations)
     curves: dict[str, list[Point]] = field(default_factory=dict)  # where → points
     notes: tuple[str, ...] = ()
+    __repr__ = brief
 
 
 def as_json(meta: Meta) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from wholetext.errors import RunError, did_you_mean
 from wholetext.files.output_folder import changing, shared_kind
 from wholetext.files.storage import write_file
+from wholetext.notebook.display import brief
 from wholetext.ranking.aggregate import METHODS, positions
 from wholetext.ranking.panel import Panel, of_run, published
 from wholetext.scoring.comparison import plain
@@ -59,6 +60,7 @@ class Ranking:
     seed: int | None
     alpha: float
     notes: tuple[str, ...]
+    __repr__ = brief
 
     @property
     def signature(self) -> str:

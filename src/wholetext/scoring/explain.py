@@ -11,6 +11,7 @@ import numpy as np
 from wholetext.errors import InputError, MetricError, did_you_mean
 from wholetext.metrics.blonde.explain import Compared, MatchedSpan, Reasons, compared, reasons
 from wholetext.metrics.blonde.metric import Blonde
+from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import evaluate
 from wholetext.scoring.results import Results, damaged_details
@@ -30,6 +31,7 @@ class Explained:
     reasons: Reasons | None  # what BlonDe's factors counted; other metrics have only spans
     computed: bool  # now, not read from the run
     notes: tuple[str, ...]
+    __repr__ = brief
 
     @property
     def spec(self) -> str:

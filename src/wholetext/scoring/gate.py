@@ -13,6 +13,7 @@ import numpy as np
 
 from wholetext.errors import InputError, MetricError, count, did_you_mean
 from wholetext.files.parsing import printable
+from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain, restored
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results
@@ -46,6 +47,7 @@ class GateResult:
     alpha: float
     checks: tuple[GateCheck, ...]
     notes: tuple[str, ...]  # of the run and its tests
+    __repr__ = brief
 
     @property
     def passed(self) -> bool:

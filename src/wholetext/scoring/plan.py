@@ -16,6 +16,7 @@ from wholetext.backends.chat.calls import Calls
 from wholetext.errors import MetricError
 from wholetext.files.cache import Cache
 from wholetext.files.storage import write_file
+from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.bound import BoundMetric, bind, check
 from wholetext.scoring.engine import Engine
@@ -61,6 +62,7 @@ class Plan:
     lost_focus: int
     shown: tuple[ShownRow, ...]
     calls: PlannedCalls | None = None  # where a service does the work
+    __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

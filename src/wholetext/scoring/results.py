@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +18,8 @@ from wholetext.errors import RunError, count, did_you_mean
 from wholetext.files.output_folder import Kind, changing, check, current, locked
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import sha256
+from wholetext.notebook.display import HTML_SYSTEMS, MOST, html_table, printed, shortened, text_table
+from wholetext.notebook.frames import Tabular
 from wholetext.notes import merged
 from wholetext.scoring.run_schema import (
     AGAIN,
@@ -37,10 +39,11 @@ from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Score
 from wholetext.version import __version__
 
 LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
+_NUMBERS = ("start", "stop", "weight", "segment", "score")  # columns of a table
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Results(Tabular):
     """Everything one run produced: spec → system → Scores, with the texts and the warnings."""
 
     corpus: Corpus
@@ -72,6 +75,57 @@ class Results:
             raise RunError(f"there are no scores of {spec!r} here",
                            next=did_you_mean(spec, known) or f"there are some of {', '.join(known)}")
         return found
+
+    def __iter__(self) -> Iterator[str]:
+        """The specs, as of a mapping: ``for spec, by_system in results.items()`` has the scores too."""
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __contains__(self, spec: object) -> bool:
+        return spec in self.scores or (isinstance(spec, str) and self.spell(spec) in self.scores)
+
+    def items(self) -> ItemsView[str, Mapping[str, Scores]]:
+        """(spec, system → scores) of every metric."""
+        return self.scores.items()
+
+    def columns(self, level: Level = "doc") -> Mapping[str, Any]:
+        """Metric, system, place and ``score`` of every metric and system, as the columns of a table.
+
+        Further outputs (precision, categories …) differ between metrics: ``results[spec][system].columns()`` has them.
+        """
+        parts = [scores.columns(level) for by_system in self.scores.values() for scores in by_system.values()]
+        names = list(dict.fromkeys(name for part in parts for name in list(part)[: list(part).index("score") + 1]))
+        return {name: np.concatenate([np.asarray(part[name], dtype=None if name in _NUMBERS else object)
+                                      for part in parts]) for name in names}
+
+    def _leaderboard(self) -> tuple[str, list[str], list[list[str]]]:
+        """What the run is, and its scores: the head of the table and a line per system, best first by the first."""
+        corpus, found = self.corpus, list(self.scores.values())
+        langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
+        title = (f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
+                 f"{count(len(found), 'metric')}, {count(len(corpus), 'document')}, "
+                 f"{count(sum(map(len, corpus.docs)), 'segment')}")
+        order = list(self.systems)
+        if found:
+            values = {system: scores.score for system, scores in found[0].items()}
+            sign = -1 if next(iter(found[0].values())).higher_is_better else 1
+            order = sorted(values, key=lambda name: (np.isnan(values[name]), sign * values[name], name))
+        head = [f"{spec} {'↑' if next(iter(one.values())).higher_is_better else '↓'}"
+                for spec, one in self.scores.items()]
+        rows = [[system, *(printed(one[system].score, one[system].places) for one in found)] for system in order]
+        return title, ["system", *head], rows
+
+    def __repr__(self) -> str:
+        title, head, rows = self._leaderboard()
+        notes = f"\n{count(len(self.notes), 'note')}: see .notes" if self.notes else ""
+        return shortened(f"Results of {title}\n{text_table(head, rows)}{notes}", MOST)
+
+    def _repr_html_(self) -> str:
+        title, head, rows = self._leaderboard()
+        left = f" (the first {HTML_SYSTEMS} systems)" if len(rows) > HTML_SYSTEMS else ""
+        return html_table(head, rows[:HTML_SYSTEMS], f"{title}{left}", self.notes)
 
     def by_domain(self, spec: str, output: str | None = None) -> dict[str, dict[str, float]]:
         """System → domain → score of the documents that are in it (``meta["domain"]``); of another output if named."""

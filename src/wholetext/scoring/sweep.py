@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from wholetext.errors import SpecError, did_you_mean
+from wholetext.notebook.display import brief
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import check
 from wholetext.scoring.evaluate import Options, evaluate
@@ -109,6 +110,7 @@ class Sweep:
     higher_is_better: bool
     cells: tuple[Cell, ...]
     results: Results
+    __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
         """The grid as plain values, cell by cell, as heat-maps take it; undefined numbers are null."""

@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, MetricError, did_you_mean
+from wholetext.errors import AlignmentError, MetricError, count, did_you_mean
+from wholetext.notebook.display import MOST, html_table, printed, shortened, text_table
+from wholetext.notebook.frames import pandas_frame, polars_frame
 from wholetext.significance.clusters import cluster_ranks, holm, holm_levels
 from wholetext.significance.power import Power, few_documents, power, standard_error
 from wholetext.significance.resample import (
@@ -25,6 +27,10 @@ from wholetext.significance.resample import (
     randomization_p,
 )
 from wholetext.types import FloatArray, Scores, Signature
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 Test = Literal["randomization", "bootstrap", "bootstrap-centred"]
 Unit = Literal["doc", "segment"]
@@ -96,6 +102,41 @@ class Comparison:
 
     def __getitem__(self, system: str) -> SystemResult:
         return {standing.system: standing for standing in self.standings}[system]
+
+    def columns(self) -> dict[str, list[object]]:
+        """The standings as the columns of a table, best system first."""
+        rows = [{"metric": self.metric, "output": self.output, "system": one.system, "score": one.score,
+                 "low": one.interval.low, "high": one.interval.high, "delta": one.delta,
+                 "delta_low": one.delta_interval.low, "delta_high": one.delta_interval.high, "p": one.p,
+                 "p_holm": one.p_holm, "rank": one.rank, "verdict": one.verdict} for one in self.standings]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The standings as a pandas DataFrame (extra ``pandas``)."""
+        return pandas_frame(self.columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """The standings as a polars DataFrame (extra ``polars``)."""
+        return polars_frame(self.columns())
+
+    def _cells(self) -> tuple[str, list[str], list[list[str]]]:
+        rows = [[one.system, *(printed(value, self.decimals) for value in
+                               (one.score, one.interval.low, one.interval.high, one.delta)),
+                 printed(one.p_holm, 4), str(one.rank or "–"), one.verdict] for one in self.standings]
+        head = ["system", f"score {'↑' if self.higher_is_better else '↓'}", "low", "high", "difference", "p (Holm)",
+                "rank", "verdict"]
+        return (f"{shortened(self.label, 200)}: {count(len(rows), 'system')} against {shortened(self.baseline, 80)}",
+                head, rows)
+
+    def __repr__(self) -> str:
+        title, head, rows = self._cells()
+        few = [[*row[:4], f"#{row[6]} {row[7]}"] for row in [head, *rows]]  # what fits a line
+        few[0][4] = "rank"
+        return shortened(f"Comparison by {title}\n{text_table(few[0], few[1:])}", MOST)
+
+    def _repr_html_(self) -> str:
+        title, head, rows = self._cells()
+        return html_table(head, rows, title, (str(self.signature), *self.warnings))
 
 
 def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: Test = "randomization",

@@ -19,6 +19,7 @@ from wholetext.backends.learned.config import Config, Scale
 from wholetext.backends.learned.folder import write_folder
 from wholetext.backends.learned.forms import open_learned, scaled
 from wholetext.errors import ModelError
+from wholetext.notebook.display import brief
 from wholetext.scoring.engine import Engine
 from wholetext.training.card import card
 from wholetext.training.checkpoint import Checkpoints, Progressed
@@ -75,6 +76,7 @@ class Trained:
     verdict: Verdict
     stopped: str
     examples: tuple[int, int]  # training, validation
+    __repr__ = brief
 
 
 def train(recipe: Recipe, session: Session) -> Trained:

@@ -20,6 +20,7 @@ from wholetext.files.output_folder import changing, check, shared_kind
 from wholetext.files.storage import write_file
 from wholetext.meta.contrast.decisions import BoolArray, Decisions, decide, given_scores
 from wholetext.meta.contrast.items import ContrastSet
+from wholetext.notebook.display import brief
 from wholetext.scoring.evaluate import Options
 from wholetext.version import __version__
 
@@ -155,6 +156,7 @@ class ContrastResults:
     decisions: tuple[Decisions, ...]
     tests: tuple[ContrastComparison, ...]
     split: Split = "distance"  # what decides that an item is intra-sentential
+    __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
         """Plain values: numbers are numbers, undefined ones null."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import integer
+from wholetext.notebook.display import brief
 
 _LARGEST = 10**9
 
@@ -62,6 +63,7 @@ class ContrastSet:
     langs: tuple[str, str]
     items: tuple[Item, ...]
     warnings: tuple[str, ...] = ()
+    __repr__ = brief
 
     def __len__(self) -> int:
         return len(self.items)

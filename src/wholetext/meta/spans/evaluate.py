@@ -14,6 +14,7 @@ from wholetext.errors import AlignmentError, InputError, count
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.spans import measures
 from wholetext.meta.spans.marks import Annotations, Marked, Place
+from wholetext.notebook.display import brief
 from wholetext.significance.clusters import cluster_ranks, holm
 from wholetext.significance.power import few_documents
 from wholetext.significance.resample import (
@@ -78,6 +79,7 @@ class SpanResults:
     spans: int  # of gold
     error_free: int  # of gold's segments
     notes: tuple[str, ...]
+    __repr__ = brief
 
     def __getitem__(self, measure: str) -> SpanMeasure:
         return {one.measure: one for one in self.measures}[measure]

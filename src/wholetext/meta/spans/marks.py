@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
+from wholetext.notebook.display import brief
 
 Severity = Literal["minor", "major"]
 Place = tuple[str, str, int]  # system, document, segment of it from 0
@@ -63,6 +64,7 @@ class Annotations:
     name: str
     marks: tuple[Marked, ...]
     notes: tuple[str, ...] = ()
+    __repr__ = brief
 
     @property
     def raters(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""What notebooks show and take along: short reprs, tables in HTML, DataFrames."""

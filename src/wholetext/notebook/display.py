@@ -1,0 +1,77 @@
+"""How values print in a console and in a notebook: short, whatever they hold; every string escaped in HTML."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from reprlib import Repr
+from typing import Any
+
+MOST = 2000  # characters of any repr
+SYSTEMS, METRICS, NAME = 12, 4, 24  # of a leaderboard in plain text: its systems, its metrics, characters of a name
+HTML_SYSTEMS = 100  # rows of a leaderboard in HTML
+
+_SHORT = Repr()
+_SHORT.maxlevel = 3
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdict = 4
+_SHORT.maxstring, _SHORT.maxother = 80, 240
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, with its middle left out where it has more characters than ``most``."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[:most - 1 - half]}…{text[len(text) - half:]}"
+
+
+def brief(self: Any) -> str:
+    """``__repr__`` of a dataclass: every field, shortened; of arrays only the shape."""
+    fields = ", ".join(f"{one.name}={_value(getattr(self, one.name))}" for one in dataclasses.fields(self) if one.repr)
+    return shortened(f"{type(self).__name__}({fields})", MOST)
+
+
+def _value(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return f"<{' × '.join(map(str, shape)) or 'one'} {value.dtype}>"
+    return _SHORT.repr(dict(value) if isinstance(value, Mapping) and type(value).__name__ == "mappingproxy" else value)
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first names and how many there are more."""
+    shown = ", ".join(shortened(str(name), 2 * NAME) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def printed(value: float | None, decimals: int) -> str:
+    """A number with its decimals and a real minus sign; a dash where it is not defined."""
+    return "–" if value is None or math.isnan(value) else f"{value:.{decimals}f}".replace("-", "−")
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns under one another: the first to the left, numbers to the right; at most ``SYSTEMS`` rows, and a line that
+    says how many were left out.
+    """
+    cut, left = slice(0, METRICS + 1), len(head) - METRICS - 1
+    table = [[shortened(" ".join(str(cell).split()), NAME) for cell in row[cut]] for row in [head, *rows[:SYSTEMS]]]
+    widths = [max(map(len, column)) for column in zip(*table)]
+    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
+             for row in table]
+    more = [f"{len(rows) - SYSTEMS} more systems"] if len(rows) > SYSTEMS else []
+    more += [f"{left} more metrics"] if left > 0 else []
+    return "\n".join([*lines, *([f"… {', '.join(more)}"] if more else [])])
+
+
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, notes: Sequence[str] = ()) -> str:
+    """A plain table for notebooks, without style of its own but the alignment of numbers. All strings are escaped."""
+
+    def cells(tag: str, row: Sequence[str]) -> str:
+        sides = ["left", *["right"] * (len(row) - 1)]
+        return "".join(f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for side, cell in zip(sides, row))
+
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    below = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    said = f"<details><summary>notes ({len(notes)})</summary><ul>{below}</ul></details>" if notes else ""
+    return (f'<div><table><caption style="text-align:left">{escape(caption)}</caption>'
+            f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>{said}</div>")

@@ -1,0 +1,46 @@
+"""Scores as DataFrames of pandas or polars. Neither is needed until it is asked for (extras ``pandas``, ``polars``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from wholetext.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Level = Literal["row", "segment", "doc", "corpus"]
+
+
+class Tabular:
+    """Something that is a table at every level: subclasses write ``columns``."""
+
+    def columns(self, level: Level = "doc") -> Mapping[str, Any]:
+        """Column → values, one per item of the level; NaN where a score is not defined."""
+        raise NotImplementedError
+
+    def to_pandas(self, level: Level = "doc") -> pandas.DataFrame:
+        """A pandas DataFrame with one line per row, segment, document or corpus (extra ``pandas``)."""
+        return pandas_frame(self.columns(level))
+
+    def to_polars(self, level: Level = "doc") -> polars.DataFrame:
+        """A polars DataFrame with one line per row, segment, document or corpus (extra ``polars``)."""
+        return polars_frame(self.columns(level))
+
+
+def pandas_frame(columns: Mapping[str, Any]) -> pandas.DataFrame:
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtra("pandas", "pandas") from None
+    return pandas.DataFrame(dict(columns))
+
+
+def polars_frame(columns: Mapping[str, Any]) -> polars.DataFrame:
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtra("polars", "polars") from None
+    return polars.DataFrame(dict(columns))
