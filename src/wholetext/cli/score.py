@@ -170,10 +170,11 @@ def plan(
 
 def _cost(one: PlannedCalls) -> str:
     """Calls, tokens and cost in one or two lines."""
-    how = "counted by the endpoint" if one.counted else "estimated from bytes: the endpoint counts none"
+    how = "counted by the endpoint" if one.counted else "estimated from bytes"
     cost = "no price (--prices)" if one.cost is None else f"at most {one.cost:.4f} {one.currency}".rstrip()
-    return (f"{count(one.calls, 'call')}, {one.stored} answered before; the others: {one.tokens_in:,} input tokens\n"
-            f"    ({how}), at most {one.tokens_out:,} output tokens; {cost}")
+    return (f"{count(one.calls, 'call')}, {one.stored} answered before; the others:\n"
+            f"  {one.tokens_in:,} input tokens ({how}), at most {one.tokens_out:,} output tokens,\n"
+            f"  cost {cost}")
 
 
 def sweep(

@@ -17,6 +17,7 @@ from scripted import ScriptedServer, completion
 import wholetext as wt
 from wholetext.backends.chat import endpoint
 from wholetext.backends.chat.calls import Calls
+from wholetext.cli.main import main
 from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.judges.judge import trimmed
 from wholetext.metrics.judges.parsers import ASPECTS
@@ -382,3 +383,27 @@ def test_scores_do_not_depend_on_the_key(server: ScriptedServer, monkeypatch: py
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another-0123456789")
     other = scores("judge-da@m")
     assert str(one.signature) == str(other.signature)
+
+
+def test_the_command_line_plans_writes_calls_and_keeps_to_a_budget(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("s", "Die Brücke.\nEin Riss."), ("a", "The bridge.\nA crack."), ("b", "A bridge.\nCrack.")):
+        Path(f"{name}.txt").write_text(lines + "\n", "utf-8")
+    texts = ["-s", "s.txt", "-t", "a.txt", "b.txt", "-l", "de-en", "-m", "judge-mqm@m"]
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main([argv[0], *texts, *argv[1:]])
+        return int(left.value.code or 0), *capsys.readouterr()
+
+    code, out, _ = call("plan", "--prices", str(prices(tmp_path)), "--show", "0")
+    assert code == 0 and "4 calls, 0 answered before" in out and "cost at most 0.0" in out
+    assert max(map(len, out.splitlines())) <= 80
+    code, out, _ = call("score", "--dry-run", "calls.jsonl")
+    assert code == 0 and "calls.jsonl (4 calls, none made)" in out and not server.asked
+    code, _, err = call("score", "--prices", str(prices(tmp_path)), "--budget", "0.001")
+    assert code == 2 and "the budget is reached" in err and not server.asked
+    code, _, err = call("score", "--prices", str(prices(tmp_path)))
+    assert code == 0 and len(server.asked) == 4 and "judges: " in err

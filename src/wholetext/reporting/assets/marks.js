@@ -58,7 +58,7 @@ const wanted = (category) => !state.off.includes(category);
 
 /** An error in words: a judge says of which kind it is and why, a model how sure it is. */
 function errorName([severity, confidence, why]) {
-  return why ? `${severity}: ${why}` : `${severity} error (confidence ${number(confidence, 2)})`;
+  return why ? `${severity}: ${why}` : `${severity} error, confidence ${number(confidence, 2)}`;
 }
 
 /** Everything to mark in one segment of an output: matched and extra units, errors, what the model did not see. */
