@@ -7,11 +7,16 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
+
+
+def is_repair(body: Mapping[str, Any]) -> bool:
+    """Whether a request quotes an answer that could not be used: its last message shows no text to judge."""
+    return "<translation-" not in body["messages"][-1]["content"]
 
 
 @dataclass
@@ -29,7 +34,7 @@ class Exchange:
     @property
     def repair(self) -> bool:
         """Whether it quotes an answer that could not be used."""
-        return [message["role"] for message in self.body["messages"]][-2:] == ["assistant", "user"]
+        return is_repair(self.body)
 
 
 @dataclass

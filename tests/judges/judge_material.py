@@ -37,7 +37,3 @@ def names(body: Mapping[str, Any]) -> list[str]:
                  if message["role"] == "user" and "<translation" in message["content"])
     return re.findall(r"s\d+d\d+n\d+", first)
 
-
-def is_repair(body: Mapping[str, Any]) -> bool:
-    """Whether a request quotes an answer that could not be used."""
-    return [message["role"] for message in body["messages"]][-2:] == ["assistant", "user"]

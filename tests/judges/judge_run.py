@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +22,12 @@ def scores(url: str, cache: Path | bool, spec: str, parallel: int) -> dict[str, 
     calls = Calls(url, parallel=parallel, timeout=600, retries=0)
     results = wt.evaluate(*demo_piece(*PIECE), spec, wt.Options(cache=cache, calls=calls, flags=False))
     return {system: found.at("row").tolist() for system, found in next(iter(results.scores.values())).items()}
+
+
+def started(url: str, cache: Path, spec: str, parallel: int) -> subprocess.Popen[bytes]:
+    """The same in a child process."""
+    command = [sys.executable, __file__, url, str(cache), spec, str(parallel)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

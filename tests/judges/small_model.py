@@ -44,7 +44,7 @@ def serve(slots: int) -> None:
     params = xllamacpp.CommonParams()
     params.model.path, params.model_alias = str(path), {NAME}
     params.n_parallel, params.n_ctx = slots, CONTEXT * slots
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.cpuparams.n_threads, params.cpuparams_batch.n_threads = 1, 2  # answers do not depend on their number
     params.cache_ram_mib, params.verbosity, params.warmup, params.port = 0, 0, False, 0
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)

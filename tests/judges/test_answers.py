@@ -3,7 +3,8 @@
 `oracle/judges/written.jsonl`: ``format``, ``answer``, ``expected`` (what a reader says it states; null: nothing)
 and ``must`` (whether it is in a format that judges ask for, so that it has to be read). `oracle/judges/answers.jsonl`:
 answers of SmolLM2-135M-Instruct to judge-like prompts about the demo corpus at temperatures 0, 0.8 and 1.2, with
-``cut`` where the limit of tokens ended them; ``expected`` was decided by strict rules of its own and by reading.
+``cut`` where the limit of tokens ended them (530 answers, 70 of which have errors and a score and
+are read as both); ``expected`` was decided by strict rules of its own and by reading.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ def wrong(record: dict[str, Any]) -> str:
     return "" if found == record["expected"] else f"read as {found}, is {record['expected']}"
 
 
-@pytest.mark.parametrize(("name", "least"), [("written.jsonl", 200), ("answers.jsonl", 400)])
+@pytest.mark.parametrize(("name", "least"), [("written.jsonl", 200), ("answers.jsonl", 500)])
 def test_answers_are_read_rightly_or_not_at_all(oracle: Path, name: str, least: int) -> None:
     given = records(oracle, name)
     faults = [f"{record['format']} {record['answer']!r}: {fault}" for record in given if (fault := wrong(record))]
     assert not faults, "\n".join(faults)
-    assert len({record["answer"] for record in given}) >= least - 120  # a small model repeats itself
+    assert len({record["answer"] for record in given}) >= 0.9 * least  # a small model repeats itself
     assert len(given) >= least and all(n >= 20 for n in Counter(record["format"] for record in given).values())
 
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import random
+import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import faulty
+import judge_run
 import numpy as np
 import pytest
+from counting import CountingProxy, is_repair
 from faulty import FaultyServer, Served
-from judge_material import is_repair, names, numbered
+from judge_material import names, numbered
 
 import wholetext as wt
 from wholetext.backends.chat import endpoint as chat_model
 from wholetext.backends.chat.calls import Calls
 
 REFUSED = ("refusal-field", "refusal-text", "filtered")
+QUICK = [kind for kind in faulty.FAULTS if kind != "hang"]
 SPEC = "judge-da(answer=text)@faulty"
 
 
@@ -90,13 +96,13 @@ def faults_met(server: FaultyServer) -> int:
 
 def run(server: FaultyServer, documents: int, cache: Path | bool, **settings: Any) -> tuple[wt.Results, Calls]:
     corpus, outputs = numbered(documents, 10, 2)
-    calls = Calls(server.url, **{"parallel": 8, "timeout": 0.5, "retries": 2, **settings})
+    calls = Calls(server.url, **{"parallel": 8, "timeout": 60, "retries": 2, **settings})
     return wt.evaluate(corpus, outputs, SPEC, wt.Options(cache=cache, calls=calls, flags=False)), calls
 
 
-def some_faults(documents: int, cache: Path) -> int:
-    with FaultyServer(seed=documents, rate=0.5, hang=1.5) as server:
-        results, calls = run(server, documents, cache)
+def some_faults(documents: int, cache: Path, faults: Sequence[str], timeout: float) -> int:
+    with FaultyServer(seed=documents, rate=0.5, hang=2 * timeout, faults=faults) as server:
+        results, calls = run(server, documents, cache, timeout=timeout)
         said = check(results, server, calls)
         assert all(said[name] for name in ("read", "failed", "refused", "unparsable", "repaired"))
         met = faults_met(server)
@@ -111,14 +117,14 @@ def some_faults(documents: int, cache: Path) -> int:
 
 
 def test_faults_are_counted_exactly(tmp_path: Path) -> None:
-    assert some_faults(6, tmp_path / "cache.sqlite") > 60
+    assert some_faults(6, tmp_path / "cache.sqlite", QUICK, 60) > 60
 
 
 @pytest.mark.slow
 def test_a_thousand_faults(tmp_path: Path) -> None:
     met, documents = 0, 40
     while met < 1000:
-        met += some_faults(documents, tmp_path / f"{documents}.sqlite")
+        met += some_faults(documents, tmp_path / f"{documents}.sqlite", faulty.FAULTS, 5)
         documents += 1
     print(f"{met} faults")
 
@@ -126,7 +132,7 @@ def test_a_thousand_faults(tmp_path: Path) -> None:
 def test_nothing_secret_is_kept(tmp_path: Path) -> None:
     """The key goes to the server and nowhere else, also where the server repeats it."""
     key = "sk-faulty-0123456789"
-    with FaultyServer(answer=lambda body: f"{key} 50", rate=0.3, seed=5, hang=1.5) as server:
+    with FaultyServer(answer=lambda body: f"{key} 50", rate=0.3, seed=5, faults=QUICK) as server:
         results, _ = run(server, 2, tmp_path / "cache.sqlite")
     wt.write_run(results, tmp_path / "run")
     for path in tmp_path.rglob("*"):
@@ -143,8 +149,7 @@ def test_a_budget_is_never_exceeded_by_more_than_a_batch(tmp_path: Path, paralle
     """What the server answered costs at most the budget; all of it is kept, and the next run goes on from there."""
     (tmp_path / "prices.toml").write_text(PRICES, encoding="utf-8")
     money = {"prices": tmp_path / "prices.toml", "parallel": parallel}
-    cheap = [kind for kind in faulty.FAULTS if kind not in ("huge", "hang")]
-    with FaultyServer(seed=9, rate=rate, faults=cheap) as server:
+    with FaultyServer(seed=9, rate=rate, faults=[kind for kind in QUICK if kind != "huge"]) as server:
         runs, budget = 0, 3.0
         while True:
             before = server.tokens
@@ -167,3 +172,31 @@ def test_a_budget_is_never_exceeded_by_more_than_a_batch(tmp_path: Path, paralle
         assert max(answered.values()) == 1, "an answer that was paid for was asked for again"
         assert runs > 1
         assert all(np.isfinite(scores.score) for scores in next(iter(results.scores.values())).values())
+
+
+@pytest.mark.slow
+def test_killed_with_four_requests_under_way(tmp_path: Path) -> None:
+    """Only what was under way at a kill is asked for again."""
+    spec, cache, rng = "judge-da(answer=text)@faulty", tmp_path / "cache.sqlite", random.Random(19)
+    total, kept = 2 * judge_run.PIECE[1], set[str]()
+    with FaultyServer(delay=0.8) as server, CountingProxy(server.url.removesuffix("/v1")) as proxy:
+        for _ in range(5):
+            before = len(proxy.exchanges)
+            child = judge_run.started(proxy.url, cache, spec, 4)
+            while len(proxy.exchanges) == before and child.poll() is None:
+                time.sleep(0.005)
+            time.sleep(rng.uniform(0.1, 1.3))
+            child.kill()
+            killed = time.monotonic()
+            child.wait()
+            asked = proxy.exchanges[before:]
+            late = {one.text for one in asked if not one.delivered or one.delivered > killed - 0.2}
+            assert len(late) <= 8 and not kept & {one.text for one in asked}
+            kept |= {one.text for one in asked} - late
+        before = len(proxy.exchanges)
+        judge_run.scores(proxy.url, cache, spec, 4)
+        assert not kept & {one.text for one in proxy.exchanges[before:]} and len(proxy.asked) == total
+        assert sum(proxy.asked.values()) <= total + 5 * 8
+        proxy.clear()
+        judge_run.scores(proxy.url, cache, spec, 4)
+        assert not proxy.arrived and kept
