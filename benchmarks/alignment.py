@@ -56,11 +56,11 @@ class Case:
     def pieces(self) -> list[Piece]:
         return [piece for line in self.lines for piece in line]
 
-    def by_hand(self) -> tuple[str, ...]:
-        """The pieces in their segments; what was added, with the piece before."""
+    def by_hand(self, added: bool = True) -> tuple[str, ...]:
+        """The pieces in their segments; what was ``added``, with the piece before or nowhere."""
         found: list[list[str]] = [[] for _ in self.whole]
         before = 0
-        for text, at in self.pieces:
+        for text, at in (piece for piece in self.pieces if added or piece[1] >= 0):
             before = before if at < 0 else at
             found[before].append(text)
         return tuple(map(" ".join, found))
@@ -199,6 +199,9 @@ def main() -> None:
             begin = time.process_time()
             ranges, texts, dropped = ours(corpus, some, to)
             print(row(f"{pair}, {to}", some, ranges, texts, dropped, time.process_time() - begin), flush=True)
+        exact = chrf(some, [case.by_hand(added=False) for case in some], "refA", drop=True)
+        whole = chrf(some, [case.whole for case in some], "refA")
+        print(f"| {pair}, by hand | 1 | 1 | 1 | 0 | {exact - whole:+.2f} | |", flush=True)
         with tempfile.TemporaryDirectory() as scratch:
             lines = [line for case in some for line in (*case.doc.refs["refA"], *case.whole)]
             if model := pieces_model(lines, scratch):

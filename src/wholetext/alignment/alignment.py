@@ -11,16 +11,15 @@ moved is a block that crosses the path. Long texts are first cut at anchors, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.alignment.anchors import Box, cut_at_anchors
-from wholetext.alignment.similarity import Features, Rivals, Table, shared_words
-from wholetext.types import FloatArray
+from wholetext.alignment.similarity import ROWS, Features, Rivals, Table, shared_words
+from wholetext.types import FloatArray, IntArray
 
 Span = tuple[int, int]
 Similarity = Callable[[Sequence[str], Sequence[str]], FloatArray]  # two texts of n and m sentences → (n, m) in [0, 1]
@@ -141,12 +140,18 @@ class _Task:
             found.append(cost)
         return found
 
-    def may_join(self, fixed: Span, free: Span) -> bool:
-        """Whether any two sentences of these stretches are alike enough to cost less than leaving both out."""
-        if (fixed[1] - fixed[0]) * (free[1] - free[0]) > CELLS:
-            return False
-        unlike = sum(weight * (1 - measure.cosines(slice(*fixed), slice(*free))) for weight, measure in self.measures)
-        return bool(np.min(unlike) < 2 * self.costs.skip)
+    def likely(self, fixed: IntArray, free: IntArray) -> tuple[IntArray, IntArray]:
+        """Pairs of these sentences that are alike enough to cost less than leaving both out."""
+        found: list[tuple[IntArray, IntArray]] = []
+        for start in range(0, len(fixed), ROWS):
+            rows = fixed[start : start + ROWS]
+            unlike = [weight * (1 - measure.cosines(rows, free)) for weight, measure in self.measures]
+            cost: FloatArray = np.sum(unlike, axis=0)
+            if self.rivals:
+                cost += self.costs.rival * self.rivals.least(rows, free)
+            i, j = np.nonzero(cost < 2 * self.costs.skip)
+            found.append((rows[i], free[j]))
+        return np.concatenate([i for i, _ in found]), np.concatenate([j for _, j in found])
 
     def _lengths(self, fixed: FloatArray, free: FloatArray) -> FloatArray:
         """(n, m) what lengths say: squared difference from the expected one, in standard deviations, halved."""
@@ -167,34 +172,54 @@ def _linked(beads: Sequence[Bead]) -> list[Bead]:
 
 def _with_moved(task: _Task, beads: Sequence[Bead]) -> list[Bead]:
     """The beads, with stretches that both sides leave over joined where that is cheaper than leaving them out."""
-    kept, tried = _linked(beads), dict[tuple[Span, Span], tuple[float, list[Bead]]]()
+    kept, rest = _linked(beads), _rest(task, _linked(beads))
+    if not all(map(len, rest)):
+        return _complete(kept, *map(_runs, rest))
+    points = task.likely(*rest)
+    tried: dict[tuple[Span, Span], tuple[float, list[Bead]]] = {}
     while True:
-        rest = [_runs(set(range(size)) - {at for bead in kept for at in range(*side(bead))})
-                for size, side in ((len(task.fixed) - 1, _fixed), (len(task.free) - 1, _free))]
-        pairs = [pair for pair in product(rest[0], rest[1]) if pair in tried or task.may_join(*pair)]
-        for pair in pairs:
+        runs = [_runs(side) for side in rest]
+        for pair in (pairs := _pairs(points, runs)):
             if pair not in tried:
                 found, cost = task.path(slice(*pair[0]), slice(*pair[1]))
                 alone = sum(stop - start for start, stop in pair) * task.costs.skip
                 tried[pair] = (alone - cost - task.costs.move, _linked(found))
-        gain, block = max((tried[pair] for pair in pairs), key=lambda one: one[0], default=(0.0, []))
-        if gain <= 0:
-            return _complete(kept, rest[0], rest[1])
-        kept += block
+        used: set[tuple[str, int, int]] = set()
+        more: list[Bead] = []
+        for pair in sorted(pairs, key=lambda pair: -tried[pair][0]):
+            sides = {("fixed", *pair[0]), ("free", *pair[1])}
+            if tried[pair][0] > 0 and not used & sides:  # the best first, each stretch once
+                used |= sides
+                more += tried[pair][1]
+        if not more:
+            return _complete(kept, runs[0], runs[1])
+        kept = [*kept, *more]
+        rest = _rest(task, kept)
 
 
-def _fixed(bead: Bead) -> Span:
-    return bead.fixed
+def _rest(task: _Task, linked: Sequence[Bead]) -> tuple[IntArray, IntArray]:
+    """The sentences of both sides that are in no bead."""
+    free_of = [np.ones(len(side) - 1, dtype=bool) for side in (task.fixed, task.free)]
+    for bead in linked:
+        free_of[0][slice(*bead.fixed)] = free_of[1][slice(*bead.free)] = False
+    return np.flatnonzero(free_of[0]), np.flatnonzero(free_of[1])
 
 
-def _free(bead: Bead) -> Span:
-    return bead.free
+def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) -> set[tuple[Span, Span]]:
+    """The pairs of stretches that have a likely pair of sentences, and are small enough to be aligned at once."""
+    at = []
+    for side, some in zip(points, runs):
+        starts, stops = np.array([(0, 0), *some]).T  # one more, so that there is always one
+        index = np.searchsorted(starts[1:], side, "right")
+        at.append(np.where(side < stops[index], index, 0))
+    found = {(runs[0][i - 1], runs[1][j - 1]) for i, j in zip(*map(np.ndarray.tolist, at)) if i and j}
+    return {(a, b) for a, b in found if (a[1] - a[0]) * (b[1] - b[0]) <= CELLS}
 
 
-def _runs(numbers: Iterable[int]) -> list[Span]:
-    """Neighbouring numbers as stretches."""
+def _runs(numbers: IntArray) -> list[Span]:
+    """Neighbours among ascending numbers as stretches."""
     found: list[Span] = []
-    for at in sorted(numbers):
+    for at in numbers.tolist():
         if found and found[-1][1] == at:
             found[-1] = (found[-1][0], at + 1)
         else:

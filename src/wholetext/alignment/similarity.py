@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.types import FloatArray
+from wholetext.types import FloatArray, IntArray
 
 WIDEST = 4  # sentences of one side that a bead may have
 ROWS = 256  # whose similarities to the whole other side are held at a time
@@ -32,6 +32,9 @@ def words(text: str) -> list[str]:
     return [word[:5] for word in _WORD.findall(plain)]
 
 
+Index = slice | IntArray
+
+
 @dataclass(frozen=True)
 class Features:
     """A row of numbers per sentence of both sides, dense or sparse; a pair's similarity is the cosine of two rows."""
@@ -43,7 +46,7 @@ class Features:
         a, b = self.fixed[fixed], self.free[free]
         return Shared(_dense(a @ b.T), _norms(a), _norms(b))
 
-    def cosines(self, fixed: slice, free: slice) -> FloatArray:
+    def cosines(self, fixed: Index, free: Index) -> FloatArray:
         """(rows, columns) similarities of single sentences."""
         a, b = self.fixed[fixed], self.free[free]
         norms = np.outer(_norms(a, 1)[1], _norms(b, 1)[1])
@@ -62,8 +65,8 @@ class Table:
                  for many in table.shape]  # fmt: skip
         return Shared(table, *sizes)
 
-    def cosines(self, fixed: slice, free: slice) -> FloatArray:
-        return self.table[fixed, free]
+    def cosines(self, fixed: Index, free: Index) -> FloatArray:
+        return self.table[fixed][:, free]
 
 
 Measures = Sequence[tuple[float, "Features | Table"]]  # with their weights
@@ -102,6 +105,12 @@ class Rivals:
         return RivalsOfBox(_sums(self.fixed[fixed, None] - table), _sums(self.free[free] - table))
 
 
+    def least(self, fixed: IntArray, free: IntArray) -> FloatArray:
+        """(rows, columns) what the one of two sentences loses that loses less."""
+        table = alike(self.measures, fixed, free)
+        return np.asarray(np.minimum(self.fixed[fixed, None] - table, self.free[free] - table))
+
+
 @dataclass(frozen=True)
 class RivalsOfBox:
     fixed: FloatArray  # (n + 1, m + 1) sums of what sentences of one side lose
@@ -112,7 +121,7 @@ class RivalsOfBox:
         return (b == 1) * _blocks(self.fixed, a, b) + (a == 1) * _blocks(self.free, a, b)
 
 
-def alike(measures: Measures, fixed: slice, free: slice) -> FloatArray:
+def alike(measures: Measures, fixed: Index, free: Index) -> FloatArray:
     """(rows, columns) the mean of all measures of single sentences, by their weights."""
     total = sum(weight for weight, _ in measures)
     return np.asarray(sum(weight / total * measure.cosines(fixed, free) for weight, measure in measures))
