@@ -6,6 +6,7 @@ one call ranks the corpus and all its resamples.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -51,7 +52,13 @@ class Method:
     label: str
     higher_is_better: bool
     decimals: int
-    combine: Callable[[FloatArray], FloatArray]
+    formula: Callable[[FloatArray], FloatArray]
+
+    def combine(self, scores: FloatArray) -> FloatArray:
+        """(..., metrics, systems) scores → (..., systems) values; NaN where a system has no score at all."""
+        with warnings.catch_warnings():  # numpy warns of metrics and systems without a score
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return self.formula(scores)
 
 
 METHODS = {

@@ -233,7 +233,8 @@ function cautions() {
   const found = [...head.warnings];
   for (const text of new Set(head.metrics.flatMap((metric) => metric.warnings))) {
     const of = head.metrics.filter((metric) => metric.warnings.includes(text));
-    found.push(of.length === head.metrics.length ? text : `${of.map((metric) => metric.spec).join(", ")}: ${text}`);
+    const named = of.length === head.metrics.length || of.some((metric) => text.startsWith(`${metric.spec}: `));
+    found.push(named ? text : `${of.map((metric) => metric.spec).join(", ")}: ${text}`);
   }
   if (head.notice) found.push(head.notice);
   return found;
