@@ -42,7 +42,7 @@ def test_a_worker_that_dies_is_replaced_and_its_work_done_by_others(tmp_path: Pa
     with Executor("processes", workers=2) as executor:
         wanted = [0, 1, 2, 3, 4, 6, 7, 8]
         assert list(executor.run(Task(tasks.die_at, shared, i) for i in wanted)) == wanted
-        with pytest.raises(WorkerError, match=r"3 workers died over the same work.*killed.*memory"):
+        with pytest.raises(WorkerError, match=r"5 workers died over the same work.*killed.*memory"):
             list(executor.run(Task(tasks.die_at, shared, i) for i in range(9)))
         assert not running()
 
@@ -89,7 +89,8 @@ def test_gpus_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_its_driver(how: signal.Signals) -> None:
-    program = ("import worker_tasks as tasks\nfrom wholetext.executors.executor import Executor\n"
+    program = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"  # it may be ignored here
+               "import worker_tasks as tasks\nfrom wholetext.executors.executor import Executor\n"
                "from wholetext.executors.pool import Task\n"
                "work = (Task(tasks.slow_add, (0.3, 0), i) for i in range(99))\n"
                "for one in Executor('processes', workers=2).run(work):\n"

@@ -64,7 +64,8 @@ def need_gpus(number: int) -> None:
     there = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if there < number:
         raise ModelError(f"{count(number, 'GPU')} asked for, and torch sees {there or 'none'} on this machine",
-                         next=f"use --gpus {there}" if there else "use --workers N to share out its processors")
+                         next=f"use --gpus {there}" if there else "use --workers N to share out its processors, or "
+                         "--on ray://HOST:PORT for a cluster that has GPUs")
 
 
 def padded(sequences: Sequence[Ids], filler: int, device: str, min_length: int = 0) -> tuple[Any, Any]:

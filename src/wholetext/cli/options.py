@@ -163,8 +163,8 @@ class Execution:
     ] = None
     on: Annotated[
         str | None,
-        typer.Option("--on", metavar="local|processes",
-                     help="Where to compute: this process, or others of this machine."),
+        typer.Option("--on", metavar="local|processes|ray[://HOST:PORT]",
+                     help="Where to compute: this process, others of this machine, or a Ray cluster."),
     ] = None
     workers: Workers = None
     gpus: Annotated[

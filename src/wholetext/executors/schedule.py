@@ -14,7 +14,7 @@ from wholetext.executors.worker import Failure, check_versions
 
 IN_FLIGHT = 2  # per worker: one runs, one waits, so that no worker waits for the driver
 AHEAD = 6  # tasks per worker that may be begun before the oldest one is finished: bounds the memory of the driver
-TRIES = 3  # deaths of workers over one task, or of one worker over nothing, until it is an error
+TRIES = 5  # deaths of workers over one task, or of one worker over nothing, until it is an error
 
 
 _END: Any = object()

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -41,7 +42,9 @@ class Failure:
 class Worker:
     """What runs on a worker, be it a process or an actor."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Sequence[str] = ()) -> None:
+        """``path``: where the driver finds modules; what is there is found here too, after all else."""
+        sys.path += [folder for folder in path if folder not in sys.path]
         self._shared: dict[int, Any] = {}
 
     def hello(self) -> dict[str, str]:
@@ -107,8 +110,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's: it closes the pipe
     tasks = sys.stdin.buffer
     try:
-        sys.path[:] = pickle.load(tasks)
-        worker = Worker()
+        worker = Worker(pickle.load(tasks))
         pickle.dump(("ready", -1, worker.hello()), answers)
         answers.flush()
         while True:

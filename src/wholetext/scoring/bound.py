@@ -101,11 +101,12 @@ class BoundMetric:
 
 def bind(
     one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None,
-    cuts: dict[tuple[View, Sides], Cuts] | None = None,
+    cuts: dict[tuple[View, Sides], Cuts] | None = None, remote: bool = False,
 ) -> BoundMetric:
     """Settle a scorer for a corpus; an error where something that the metric needs is missing.
 
     Metrics that are given the same ``cuts`` have each document checked and cut once for each view and choice of sides.
+    ``remote``: models run elsewhere, so their device need not be here.
     """
     metric = one.metric.resolve(corpus.langs)
     if metric.rivals and len(outputs) < 2:
@@ -113,7 +114,7 @@ def bind(
                           next="give the outputs of two systems or more")
     check_worst(metric, outputs)
     sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
-    if engine.device != "auto" and not metric.remote and metric.fits([], engine) is not None:
+    if engine.device != "auto" and not (remote or metric.remote) and metric.fits([], engine) is not None:
         pick_device(engine.device)  # refused also where every score is in the cache
     if (one.view, sides) not in cuts:  # now, not after hours of other metrics
         for output in outputs:

@@ -45,7 +45,7 @@ class Options:
     device: str = "auto"  # cpu, cuda, cuda:1, mps
     dtype: str = "fp32"
     batch_tokens: int = 1024
-    executor: str | Executor = "local"  # processes; an Executor keeps its workers between calls
+    executor: str | Executor = "local"  # processes, ray, ray://host:port; an Executor keeps its workers between calls
     workers: int | None = None
     gpus: int | None = None
     overflow: Literal["warn", "error"] = "warn"
@@ -170,7 +170,7 @@ def _measured(
 ) -> dict[str, dict[str, Scores]]:
     """The scores of every spec and system. All metrics are one stream of blocks, so that no worker waits at an end."""
     cuts: dict[tuple[View, Sides], Cuts] = {}
-    bound = [bind(one, corpus, outputs, stream.engine, options.refs, cuts)
+    bound = [bind(one, corpus, outputs, stream.engine, options.refs, cuts, remote=stream.executor.remote)
              for one in scorers]
     together: dict[Metric, list[BoundMetric]] = {}
     for work in bound:  # views of one metric run together: what they have in common is encoded once

@@ -67,7 +67,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     with options.opened() as executor:
         stream = Stream(engine, executor)
         try:
-            work = bind(one, corpus, [output], engine, ())
+            work = bind(one, corpus, [output], engine, (), remote=executor.remote)
             found = _last_segments(stream, work, output, options.block or work.metric.block)
         finally:
             if cache:

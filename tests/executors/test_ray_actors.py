@@ -1,0 +1,173 @@
+"""Ray actors as workers: run folders byte-equal to local ones, whatever dies; clear errors; nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+import worker_tasks as tasks
+
+import wholetext as wt
+from wholetext.demo import load
+from wholetext.executors.executor import Executor
+from wholetext.executors.pool import Task
+from wholetext.executors.ray_actors import RayActors
+
+MODELS = Path(__file__).parents[1] / "oracle" / "neural" / "models"
+METRICS = ["bleu", "chrf", "blonde", "context:bertscore@minilm", f"comet@{MODELS / 'comet-reg-mix'}",
+           f"prism@{MODELS / 'tiny-mbart50'}", "wt-mini"]
+
+
+def results(folder: Path, metrics: list[str], executor: Executor | str = "local", documents: int = 12) -> bytes:
+    corpus, outputs = load("de-en")
+    options = wt.Options(cache=False, block=32, flags=False, executor=executor)
+    wt.write_run(wt.evaluate(replace(corpus, docs=corpus.docs[:documents]), outputs, metrics, options), folder)
+    return (folder / "results.jsonl").read_bytes()
+
+
+def actors() -> list[psutil.Process]:
+    """The actors of clusters on this machine that this process, or a program it started, has started."""
+    found = []
+    for one in psutil.Process().children(recursive=True):
+        try:
+            if one.name().startswith("ray::Worker") or (one.cmdline() or [""])[0].startswith("ray::Worker"):
+                found.append(one)
+        except psutil.Error:
+            continue
+    return found
+
+
+def test_an_address_without_a_cluster_is_an_error_at_once() -> None:
+    pytest.importorskip("ray")
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for address in (f"127.0.0.1:{port}", "127.0.0.1"):
+        with pytest.raises(wt.WorkerError, match=rf"{address}: there is no Ray cluster.*\n.*ray start --head"):
+            RayActors(f"ray://{address}", 2, None)
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(wt.MissingExtra, match=r"wholetext\[ray\]"):
+        RayActors("ray", 2, None)
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -> None:
+    """The quick one, which continuous integration runs: one cluster of this machine."""
+    pytest.importorskip("ray")
+    some = ["bleu", "chrf", f"comet@{MODELS / 'comet-reg-mix'}"]
+    with Executor("ray", workers=2) as executor:
+        assert results(tmp_path / "there", some, executor, 3) == results(tmp_path / "here", some, documents=3)
+        assert len(executor.done) == 2 and sum(executor.done) >= 6 and len(actors()) == 2
+        with pytest.raises(wt.MetricError, match="it cannot be scored"):
+            list(executor.run([Task(tasks.fail, None, "ours")]))
+        with pytest.raises(wt.WorkerError, match=r"5 workers died over the same work"):
+            list(executor.run([Task(tasks.die_at, str(tmp_path / "mark"), 5)]))
+        assert not actors()
+    with Executor("ray", workers=2, gpus=4) as executor:  # simulated devices: Ray counts what it is told
+        found = list(executor.run(Task(tasks.where, None, None) for _ in range(4)))
+        assert {one["CUDA_VISIBLE_DEVICES"] for one in found} <= {"0,1", "2,3"}
+    assert not actors()
+
+
+@pytest.mark.slow
+def test_every_kind_of_metric_is_byte_equal_also_when_workers_are_killed(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    here = results(tmp_path / "here", METRICS)
+    chance, stop, killed = random.Random(5), threading.Event(), []
+
+    def kill() -> None:
+        while len(killed) < 5 and not stop.wait(chance.uniform(1, 5)):
+            if found := actors():
+                killed.append(chance.choice(found).pid)
+                os.kill(killed[-1], signal.SIGKILL)
+
+    with Executor("ray", workers=2) as executor:
+        assert results(tmp_path / "there", METRICS, executor) == here
+        killer = threading.Thread(target=kill)
+        killer.start()
+        again = results(tmp_path / "again", METRICS, executor)
+        stop.set()
+        killer.join()
+    assert again == here and len(killed) == 5
+    assert not actors()
+
+
+@contextmanager
+def nodes() -> Iterator[str]:
+    """Two nodes of a cluster, both of this machine; its address."""
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ray = str(Path(sys.executable).with_name("ray"))
+    address = f"127.0.0.1:{port}"
+    common = ["--block", "--num-cpus=1", "--disable-usage-stats"]
+    starts = (["--head", f"--port={port}", "--node-ip-address=127.0.0.1", "--include-dashboard=false"],
+              [f"--address={address}", "--node-ip-address=127.0.0.2"])
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for how in starts:
+            running.append(subprocess.Popen([ray, "start", *how, *common], stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL))
+            for _ in range(240):
+                with closing(socket.socket()) as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.25)
+        yield address
+    finally:
+        for one in reversed(running):
+            for child in psutil.Process(one.pid).children(recursive=True):
+                child.kill()
+            one.kill()
+            one.wait()
+
+
+@pytest.mark.slow
+def test_a_cluster_of_two_nodes(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
+    some = ["chrf", f"comet@{MODELS / 'comet-reg-mix'}"]
+    here = results(tmp_path / "here", some)
+    with nodes() as address, Executor(f"ray://{address}", workers=2) as executor:
+        assert list(executor.run([Task(tasks.add, 1, 2)])) == [3]
+        for _ in range(120):
+            if len([one for one in ray.nodes() if one["Alive"]]) == 2:
+                break
+            time.sleep(0.5)
+        assert results(tmp_path / "there", some, executor) == here
+        assert len([one for one in ray.nodes() if one["Alive"]]) == 2 and all(executor.done)
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_no_actors_behind() -> None:
+    pytest.importorskip("ray")
+    program = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"  # it may be ignored here
+               "import worker_tasks as tasks\nfrom wholetext.executors.executor import Executor\n"
+               "from wholetext.executors.pool import Task\n"
+               "work = (Task(tasks.slow_add, (0.3, 0), i) for i in range(999))\n"
+               "for one in Executor('ray', workers=2).run(work):\n"
+               "    print(one, flush=True)\n")
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    driver = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env={**os.environ, "PYTHONPATH": path})
+    assert driver.stdout is not None and driver.stdout.readline() == b"0\n"
+    started = psutil.Process(driver.pid).children(recursive=True)
+    assert any(one.name().startswith("ray::") for one in started)
+    driver.send_signal(signal.SIGINT)
+    driver.communicate(timeout=60)
+    psutil.wait_procs(started, timeout=20)
+    assert not [one for one in started if one.is_running() and one.name().startswith("ray::")]
