@@ -32,9 +32,9 @@ PUBLIC = [
     "SpecError", "Sweep", "TextTooLong", "Trained", "WholetextError", "WholetextWarning", "WorkerError", "WriteError",
     "__version__",
     "align", "compare", "compare_run", "contrast", "default_metrics", "discriminativeness", "evaluate",
-    "evaluate_spans", "explain", "gate", "judge_check", "list_metrics", "log_run", "make_campaign", "make_recipe",
-    "make_run", "mean_stats", "meta_evaluate", "open_run", "paired_t", "paragraph_sets", "plan", "rank",
-    "rater_spans", "read", "read_contrast_set", "read_meta", "read_pearmut", "read_spans", "report", "sample",
+    "evaluate_spans", "explain", "from_texts", "gate", "judge_check", "list_metrics", "log_run", "make_campaign",
+    "make_recipe", "make_run", "mean_stats", "meta_evaluate", "open_run", "paired_t", "paragraph_sets", "plan", "plot",
+    "rank", "rater_spans", "read", "read_contrast_set", "read_meta", "read_pearmut", "read_spans", "report", "sample",
     "score", "score_texts", "sweep", "train", "williams_test", "write", "write_judge_check", "write_judgments",
     "write_meta", "write_prompts", "write_run", "write_sweep",
 ]  # fmt: skip

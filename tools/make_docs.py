@@ -49,13 +49,13 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 
 | command | Python |
 |---|---|
-| `score` | `read`, then `make_run`, `log_run`; `score`, `evaluate` and `score_texts` for scores alone |
+| `score` | `read` or `from_texts`, then `make_run`, `log_run`; `score`, `evaluate` and `score_texts` for scores alone |
 | `rank` | `rank` |
 | `sample` | `sample`, then `make_campaign` |
 | `annotations` | `read_pearmut`, then `write_judgments` |
 | `compare` | `open_run`, then `compare_run`; `compare` for the scores of one metric |
 | `gate` | `gate` |
-| `report`, `explain` | `report`, `explain` |
+| `report`, `explain` | `report`, `plot`; `explain` |
 | `plan`, `sweep`, `align` | `plan`; `sweep`, `write_sweep`; `align`, `write` |
 | `meta`, `paragraphs`, `features` | `meta_evaluate`, `paragraph_sets`, `discriminativeness` |
 | `spans` | `read_spans`, then `evaluate_spans` or `rater_spans` |

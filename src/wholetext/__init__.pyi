@@ -32,6 +32,7 @@ from wholetext.io.assembly import Loaded as Loaded
 from wholetext.io.detect import read as read
 from wholetext.io.formats.jsonl import write as write
 from wholetext.io.formats.lines import LineFiles as LineFiles
+from wholetext.io.formats.lines import from_texts as from_texts
 from wholetext.meta.agreement.correlation import williams_test as williams_test
 from wholetext.meta.contrast.accuracy import ContrastResults as ContrastResults
 from wholetext.meta.contrast.accuracy import contrast as contrast
@@ -70,6 +71,7 @@ from wholetext.meta.tasks import MetricTests as MetricTests
 from wholetext.ranking.rank import RankedSystem as RankedSystem
 from wholetext.ranking.rank import Ranking as Ranking
 from wholetext.ranking.rank import rank as rank
+from wholetext.reporting.figures import plot as plot
 from wholetext.reporting.page import PageOptions as PageOptions
 from wholetext.reporting.page import report as report
 from wholetext.scoring.comparison import compare_run as compare_run

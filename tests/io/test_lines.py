@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import wholetext as wt
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io import LineFiles, Loaded, from_texts, read
 
@@ -176,3 +178,48 @@ def test_from_texts() -> None:
         from_texts(["\ud800"], refs=["A"])
     with pytest.raises(InputError, match="no texts"):
         from_texts([])
+
+
+# ---------------------------------------------------------------- lists of documents
+
+
+def test_lists_in_lists_are_documents() -> None:
+    corpus, outputs, notes = wt.from_texts(
+        {"x": [["one", "too"], ["tree"]], "y": [["one two"], ["three"]]}, refs=[["one", "two"], ["three"]],
+        srcs=[["eins", "zwei"], ["drei"]], langs="de-en")
+    assert [(doc.id, doc.src, dict(doc.refs)) for doc in corpus.docs] == [
+        ("doc1", ("eins", "zwei"), {"ref": ("one", "two")}), ("doc2", ("drei",), {"ref": ("three",)})]
+    assert corpus.langs == ("de", "en") and [one.system for one in outputs] == ["x", "y"]
+    assert "'y' has another number of segments than the corpus in 1 of 2 documents" in notes[0]
+
+
+def test_several_references_have_a_parameter_of_their_own() -> None:
+    one, two = [["a b", "c"], ["d"]], [["a", "c c"], ["d e"]]
+    corpus, _, _ = wt.from_texts(one, references=[one, two], docs=["x", "y"])
+    assert [doc.id for doc in corpus.docs] == ["x", "y"] and corpus.references == ("ref0", "ref1")
+    assert corpus.docs[0].refs["ref1"] == ("a", "c c")
+    flat = wt.from_texts(["a b", "c"], references=[["a b", "c"], ["a", "c c"]])
+    assert flat == wt.from_texts(["a b", "c"], refs=[["a b", "c"], ["a", "c c"]])
+    scores = wt.score_texts(one, references=[one, two], metric="d-chrf", options=wt.Options(cache=False))
+    assert scores.at("doc").tolist() == [100, 100] and scores.signature["refs"] == "ref0,ref1"
+
+
+def test_documents_are_scored_as_with_ids() -> None:
+    quiet = wt.Options(cache=False)
+    nested = wt.score_texts([["a b", "c d"], ["e f"]], refs=[["a b", "c"], ["e f g"]], metric="d-chrf", options=quiet)
+    flat = wt.score_texts(["a b", "c d", "e f"], refs=["a b", "c", "e f g"], docs=["doc1", "doc1", "doc2"],
+                          metric="d-chrf", options=quiet)
+    assert nested.at("doc").tolist() == flat.at("doc").tolist()
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"hyps": [["a"], ["b"]], "refs": [["a"]]}, "refs['ref']: this has 1 document, the outputs have 2"),
+    ({"hyps": [["a"], ["b"]], "refs": ["a", "b"]}, "refs['ref'][0]: expected a list of strings, got str"),
+    ({"hyps": [["a"], [3]], "refs": [["a"], ["b"]]}, "hyps['hyp'][1][0]: expected a string, got int"),
+    ({"hyps": [["a"]], "refs": [["a"]], "references": [[["a"]]]}, "references are given twice"),
+    ({"hyps": [["a"]], "refs": [["a"]], "docs": ["x", "y"]}, "docs: this has 2 documents, the outputs have 1"),
+])  # fmt: skip
+def test_lists_that_do_not_fit_are_answered(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(wt.InputError) as caught:
+        wt.from_texts(**given)
+    assert said in str(caught.value)

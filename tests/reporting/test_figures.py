@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import struct
+import sys
 from pathlib import Path
 
 import pytest
 import study_files
 from report_material import big_run, full_run
 
-from wholetext.errors import SpecError
+from wholetext.errors import MissingExtra, RunError, SpecError
 from wholetext.reporting import analyse, read_study, write_figures
-from wholetext.reporting.figures import figures, leaderboard, pair_of
+from wholetext.reporting.figures import figures, leaderboard, pair_of, styled
 
 pytest.importorskip("vl_convert", reason="the report extra is not installed")
 
@@ -61,3 +62,30 @@ def test_numbers_of_the_leaderboard_are_in_its_chart() -> None:
 def test_unknown_format_is_answered(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="no figure format 'jpeg'"):
         write_figures(None, [], tmp_path, ["jpeg"])
+
+
+def test_results_plot_the_charts_of_the_report() -> None:
+    run = full_run(systems=2)
+    chart = run.plot().to_dict()
+    assert chart["config"]["background"] == "white"
+    assert chart["concat"] == styled(leaderboard(analyse(run))).to_dict()["concat"]
+    for kind in ("compare", "documents", "distribution", "scatter"):
+        assert run.plot(kind).to_dict()["$schema"]
+    assert "chrf" in str(run.plot("documents", "chrf").to_dict()) != str(run.plot("documents", "bleu").to_dict())
+    assert run.plot("categories", "blonde").to_dict()["$schema"]
+
+
+def test_an_unknown_chart_or_metric_is_answered() -> None:
+    run = big_run(documents=2, segments=2, systems=1)
+    with pytest.raises(SpecError, match="no chart 'leaderbord' of this run\n  → did you mean leaderboard"):
+        run.plot("leaderbord")
+    with pytest.raises(SpecError, match="there are: leaderboard, documents, distribution"):
+        run.plot("xyz")  # and, with one system, nothing to compare
+    with pytest.raises(RunError, match="there are no scores of 'chrf' here"):
+        run.plot("documents", "chrf")
+
+
+def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'wholetext\[report\]'"):
+        big_run(documents=2, segments=2, systems=1).plot()

@@ -314,3 +314,26 @@ def test_a_header_that_asks_for_memory_is_refused(run: Path) -> None:
         archive.writestr("0.stats.npy", member.getvalue())
     with pytest.raises(RunError, match="has the shape"):
         wt.open_run(run)
+
+
+# ---------------------------------------------------------------- from notebooks
+
+
+def test_results_are_saved_and_loaded(made: dict[str, wt.Results], tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    made["two"].save(folder)
+    again = wt.Results.load(folder)
+    assert list(again) == ["bleu", "chrf"] and again.corpus == CORPUS and again.notes == made["two"].notes
+    assert repr(again) == repr(made["two"])
+    with pytest.raises(RunError, match="there is a run here already\n  → choose another folder"):
+        made["one"].save(folder)
+    made["one"].save(folder, overwrite=True)
+    assert list(wt.Results.load(folder)) == ["chrf"]
+
+
+def test_a_list_of_metrics_gives_results() -> None:
+    quiet = wt.Options(cache=False)
+    results = wt.score(CORPUS, [OUTPUT], ["chrf", "d-bleu"], quiet)
+    assert isinstance(results, wt.Results) and list(results) == ["chrf", "whole:bleu"]
+    assert results["chrf"]["s"].score == wt.score(CORPUS, [OUTPUT], "chrf", quiet)["s"].score
+    assert list(wt.score(CORPUS, [OUTPUT], ("chrf",), quiet)) == ["chrf"]

@@ -12,11 +12,12 @@ from wholetext.io import formats
 from wholetext.io.assembly import BARE, Langs, Loaded, assemble
 from wholetext.io.formats import lines, wmt
 from wholetext.io.formats.lines import LineFiles, Named, named
+from wholetext.io.tables import Table, columns_of, read_table
 from wholetext.io.text import FilePath, is_folder, opened, shown, stem
 from wholetext.types import Corpus, Output
 
 
-def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = None,
+def read(source: FilePath | LineFiles | Sequence[FilePath] | Table, *, langs: Langs = None,
          systems: Sequence[str] | None = None, refs: Sequence[str] | None = None, format: str | None = None,
          segments: str = "auto") -> Loaded:
     """Read a corpus and the outputs of systems.
@@ -26,7 +27,7 @@ def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = No
     language pair (``"de-en"``); ``systems`` and ``refs`` choose by name. Without ``systems``, an output that only
     repeats a chosen reference (EvalSets have such) is left out, with a warning. Files of WMT25/26 may be in a folder,
     with or without the test set; ``segments`` says how their documents are divided: ``auto``, ``p``, ``lines``,
-    ``json`` or ``none``.
+    ``json`` or ``none``. A DataFrame or ``datasets.Dataset`` has one row per segment and the columns of a TSV.
     """
     if format is not None:
         formats.find(format)
@@ -34,6 +35,9 @@ def read(source: FilePath | LineFiles | Sequence[FilePath], *, langs: Langs = No
         files = LineFiles(corpus=source)
     elif isinstance(source, LineFiles):
         files = source
+    elif (names := columns_of(source)) is not None:
+        loaded = read_table(source, names, langs).keep(systems, refs)
+        return loaded if systems is not None else _without_references(loaded)
     elif not isinstance(source, Sequence):
         raise InputError(f"expected a file, a folder or a list of files, got {type(source).__name__}",
                          next='read("corpus.jsonl"), read(LineFiles(src=…, hyps=…, refs=…))')

@@ -14,8 +14,9 @@ from typing import Any, Literal, get_args
 from wholetext.errors import MissingExtra, SpecError, WriteError, did_you_mean
 from wholetext.files.output_folder import changing, shared_kind
 from wholetext.files.storage import write_file
-from wholetext.reporting.analysis import RunAnalysis
+from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.panels import Bars, Curves, Grid, Study
+from wholetext.scoring.results import Results
 
 Format = Literal["pdf", "svg", "png"]
 PPI = 200
@@ -60,30 +61,57 @@ def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[
                     yield f"{kind}-{number}-{_slug(panel.title)}", draw(panel)
 
 
+def plot(results: Results, kind: str = "leaderboard", metric: str | None = None) -> Any:
+    """An altair chart of a run, as the report draws it; of the first metric, unless one is named.
+
+    ``kind`` is ``leaderboard``, ``documents`` or ``distribution``; with two systems or more also ``compare``,
+    ``scatter``, and ``categories`` for metrics that have them. The comparison stored with the run is used, if any.
+    """
+    altair_module()
+    analysis = analyse(results)
+    at = 0 if metric is None else list(results.scores.values()).index(results[metric])
+    whole, of_metric = _run_charts(analysis), _metric_charts(analysis, at)
+    if kind not in whole and kind not in of_metric:
+        known = [*whole, *of_metric]
+        raise SpecError(f"there is no chart {kind!r} of this run",
+                        next=did_you_mean(str(kind), known) or f"there are: {', '.join(known)}")
+    return styled(whole[kind](analysis) if kind in whole else of_metric[kind](analysis, at))
+
+
+def _run_charts(analysis: RunAnalysis) -> dict[str, Callable[[RunAnalysis], Any]]:
+    return {"leaderboard": leaderboard, **({"compare": differences} if len(analysis.systems) > 1 else {})}
+
+
+def _metric_charts(analysis: RunAnalysis, at: int) -> dict[str, Callable[[RunAnalysis, int], Any]]:
+    found: dict[str, Callable[[RunAnalysis, int], Any]] = {"documents": documents, "distribution": distribution}
+    if len(analysis.systems) > 1:
+        found["scatter"] = scatter
+        if len(analysis.breakdowns[at]["categories"]) > 2:
+            found["categories"] = categories
+    return found
+
+
 def _run_figures(analysis: RunAnalysis) -> Iterator[tuple[str, Any]]:
-    yield "leaderboard", leaderboard(analysis)
-    several = len(analysis.systems) > 1
-    if several:
-        yield "compare", differences(analysis)
+    for kind, draw in _run_charts(analysis).items():
+        yield kind, draw(analysis)
     for at, metric in enumerate(analysis.standings):
-        name = _slug(metric["spec"])
-        yield f"documents-{name}", documents(analysis, at)
-        yield f"distribution-{name}", distribution(analysis, at)
-        if several:
-            yield f"scatter-{name}", scatter(analysis, at)
-            if len(analysis.breakdowns[at]["categories"]) > 2:
-                yield f"categories-{name}", categories(analysis, at)
+        for kind, chart in _metric_charts(analysis, at).items():
+            yield f"{kind}-{_slug(metric['spec'])}", chart(analysis, at)
+
+
+def styled(chart: Any) -> Any:
+    """The chart in the report's quiet style."""
+    axis = {"labelColor": SOFT, "titleColor": SOFT, "domainColor": SOFT, "tickColor": SOFT, "gridColor": "#eef0f3",
+            "titleFontWeight": "normal", "labelFontSize": 11, "titleFontSize": 11}
+    found = chart.configure(background="white", font="Inter, Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif")
+    found = found.configure_axis(**axis).configure_view(stroke=None).configure_title(fontSize=13, anchor="start")
+    return found.configure_legend(titleFontWeight="normal", titleColor=SOFT)
 
 
 def _spec(chart: Any) -> dict[str, Any]:
-    """The chart as vega-lite, with the report's quiet style and all rows, however many."""
-    alt = altair_module()
-    axis = {"labelColor": SOFT, "titleColor": SOFT, "domainColor": SOFT, "tickColor": SOFT, "gridColor": "#eef0f3",
-            "titleFontWeight": "normal", "labelFontSize": 11, "titleFontSize": 11}
-    styled = chart.configure(background="white", font="Inter, Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif")
-    styled = styled.configure_axis(**axis).configure_view(stroke=None).configure_title(fontSize=13, anchor="start")
-    with alt.data_transformers.enable("default", max_rows=None):
-        found: dict[str, Any] = styled.configure_legend(titleFontWeight="normal", titleColor=SOFT).to_dict()
+    """The chart as vega-lite, with all rows, however many."""
+    with altair_module().data_transformers.enable("default", max_rows=None):
+        found: dict[str, Any] = styled(chart).to_dict()
     return found
 
 

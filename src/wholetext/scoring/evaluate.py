@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from wholetext.alignment.realign import AlignOptions, align
 from wholetext.backends.chat.calls import Calls
@@ -21,6 +21,7 @@ from wholetext.files.cache import Cache, damage_notes
 from wholetext.flags import degenerate, formats
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import from_texts
+from wholetext.io.formats.lines import Texts
 from wholetext.languages import language
 from wholetext.metrics.judges.parsers import PARSER
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
@@ -95,13 +96,26 @@ class Options:
                 executor.close()
 
 
+@overload
 def score(
     corpus: Corpus, outputs: Sequence[Output], metric: str, options: Options | None = None
-) -> dict[str, Scores]:
-    """Score every output under one spec string: system → Scores."""
-    results = _evaluate(corpus, outputs, [metric], options)
+) -> dict[str, Scores]: ...
+
+
+@overload
+def score(
+    corpus: Corpus, outputs: Sequence[Output], metric: list[str] | tuple[str, ...], options: Options | None = None
+) -> Results: ...
+
+
+def score(
+    corpus: Corpus, outputs: Sequence[Output], metric: str | list[str] | tuple[str, ...],
+    options: Options | None = None,
+) -> dict[str, Scores] | Results:
+    """Score every output under one spec string: system → Scores; under a list of them: Results, as ``evaluate``."""
+    results = _evaluate(corpus, outputs, metric, options)
     _warn(results)
-    return dict(next(iter(results.scores.values())))
+    return results if isinstance(metric, (list, tuple)) else dict(next(iter(results.scores.values())))
 
 
 def evaluate(
@@ -236,18 +250,19 @@ def _reducing(spec: str, langs: tuple[str, str]) -> Metric:
 
 
 def score_texts(
-    hyps: Sequence[str], *, metric: str,
-    refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] | None = None,
-    srcs: Sequence[str] | None = None, docs: Sequence[str] | None = None, langs: str | None = None,
-    options: Options | None = None,
+    hyps: Texts, *, metric: str, refs: Texts | Sequence[Texts] | Mapping[str, Texts] | None = None,
+    references: Sequence[Texts] = (), srcs: Texts | None = None, docs: Sequence[str] | None = None,
+    langs: str | None = None, options: Options | None = None,
 ) -> Scores:
-    """Score a list of segments: ``refs`` is one list, several, or a mapping; ``docs`` a document id per segment.
+    """Score a list of segments, or of documents (``[["…", "…"], ["…"]]``), of one system.
 
-    Without ``docs`` everything is one document.
+    A list of segments is one document, or those that ``docs`` names. ``refs`` is a reference in the form of ``hyps``,
+    or a mapping of name to reference; ``references`` is a list of several. See ``from_texts``.
     """
     if isinstance(hyps, Mapping):
         raise InputError("score_texts scores the texts of one system", next="call it once for each system")
-    loaded = from_texts(hyps, srcs=srcs, refs=() if refs is None else refs, docs=docs, langs=langs)
+    loaded = from_texts(hyps, srcs=srcs, refs=() if refs is None else refs, references=references,
+                        docs=docs, langs=langs)
     results = _evaluate(loaded.corpus, loaded.outputs, [metric], options)
     read = [note for note in loaded.warnings if docs is not None or "one document" not in note]  # as documented
     _warn(replace(results, warnings=(*read, *results.warnings)))

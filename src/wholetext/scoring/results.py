@@ -127,6 +127,28 @@ class Results(Tabular):
         left = f" (the first {HTML_SYSTEMS} systems)" if len(rows) > HTML_SYSTEMS else ""
         return html_table(head, rows[:HTML_SYSTEMS], f"{title}{left}", self.notes)
 
+    def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
+        """Write a run folder, as `wholetext score --out` does; ``Results.load`` and every command read it."""
+        if not overwrite and run_file(Path(folder), "run.json").exists():
+            raise RunError("there is a run here already", where=str(folder),
+                           next="choose another folder, or replace it with overwrite=True")
+        write_run(self, folder)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Results:
+        """Read a run folder; the same as ``wholetext.open_run``."""
+        import wholetext  # public functions of higher layers, found by name when they are called
+
+        return wholetext.open_run(folder)
+
+    def plot(self, kind: str = "leaderboard", metric: str | None = None) -> Any:
+        """An altair chart of the run: ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
+        ``categories``, of the first metric unless one is named (extra ``report``).
+        """
+        import wholetext
+
+        return wholetext.plot(self, kind, metric)
+
     def by_domain(self, spec: str, output: str | None = None) -> dict[str, dict[str, float]]:
         """System → domain → score of the documents that are in it (``meta["domain"]``); of another output if named."""
         domains = np.array([doc.meta.get("domain", "") for doc in self.corpus.docs])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.io.assembly import Langs, Loaded
+from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
 from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
+from wholetext.types import Corpus, Document, Output
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
+Texts = Sequence[str] | Sequence[Sequence[str]]  # segments, or documents of segments
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,23 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     return _with_ids(columns, runs, shown(files.docs), [*notes, *more], langs)
 
 
-def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Sequence[str] | None = None,
-               refs: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[str]] = (),
+def from_texts(hyps: Texts | Mapping[str, Texts], *, srcs: Texts | None = None,
+               refs: Texts | Sequence[Texts] | Mapping[str, Texts] = (), references: Sequence[Texts] = (),
                docs: Sequence[str] | None = None, langs: Langs = None) -> Loaded:
-    """The same from lists of strings: one system (``hyp``) or a mapping; one reference, several, or a mapping."""
+    """A corpus and outputs from lists of strings: one system (called ``hyp``), or a mapping of name to texts.
+
+    Segments in one list (``["…", "…"]``) are one document, or those that ``docs`` names, one id per segment. Lists in a
+    list (``[["…", "…"], ["…"]]``) are documents; then ``docs`` has one id per document, and outputs may have other
+    segments than the reference. ``refs`` is one reference in the form of ``hyps``, or a mapping of name to reference;
+    ``references`` is a list of several. (Where ``hyps`` is one list, ``refs`` may be a list of several, too.)
+    """
+    if len(references):
+        if len(refs):
+            raise InputError("references are given twice: refs and references",
+                             next="give one reference as refs, several as references=[…, …]")
+        refs = {f"ref{i}": texts for i, texts in enumerate(references)}
+    if nested(next(iter(hyps.values()), ()) if isinstance(hyps, Mapping) else hyps):
+        return _documents(hyps, srcs, refs, docs, langs)
     columns = [_texts("src", "", srcs, "srcs")] if srcs is not None else []
     for kind, given in (("ref", refs), ("hyp", hyps)):
         columns += [_texts(kind, name, texts, f"{kind}s[{name!r}]") for name, texts in _lists(given, kind).items()]
@@ -93,6 +108,37 @@ def from_texts(hyps: Sequence[str] | Mapping[str, Sequence[str]], *, srcs: Seque
         return _without_ids(columns, "none", (), langs)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
     return _with_ids(columns, runs, "docs", notes, langs)
+
+
+def nested(texts: object) -> bool:
+    """Whether these are documents, each a list of segments."""
+    first = next(iter(texts), "") if isinstance(texts, Sequence) and not isinstance(texts, str) else ""
+    return isinstance(first, Sequence) and not isinstance(first, str)
+
+
+def _documents(hyps: Any, srcs: Any, refs: Any, docs: Sequence[str] | None, langs: Langs) -> Loaded:
+    """The same where every list is one of documents."""
+    given = {("hyp", name): texts for name, texts in (hyps if isinstance(hyps, Mapping) else {"hyp": hyps}).items()}
+    given |= {("ref", name): texts for name, texts in
+              (refs if isinstance(refs, Mapping) else {"ref": refs} if len(refs) else {}).items()}
+    given |= {} if srcs is None else {("src", ""): srcs}
+    size = len(next(iter(given.values())))
+    ids = [f"doc{i}" for i in range(1, size + 1)] if docs is None else [str(doc) for doc in docs]
+    for (kind, name), texts in {("docs", ""): ids, **given}.items():
+        where = f"{kind}s[{name!r}]" if name else {"src": "srcs"}.get(kind, kind)
+        if len(texts) != size:
+            raise AlignmentError(f"this has {count(len(texts), 'document')}, the outputs have {size}", where=where,
+                                 next="give a list of segments for every document")
+        for i, text in enumerate(texts if kind != "docs" else ()):
+            _texts(kind, name, text, f"{where}[{i}]")
+    parts: dict[str, dict[str, Any]] = {kind: {} for kind in ("hyp", "ref", "src")}
+    for (kind, name), texts in given.items():
+        parts[kind][name] = texts
+    src = parts["src"].get("")
+    made = tuple(Document(doc, src[i] if src else None, {name: texts[i] for name, texts in parts["ref"].items()})
+                 for i, doc in enumerate(ids))
+    outputs = [Output(name, dict(zip(ids, texts))) for name, texts in parts["hyp"].items()]
+    return assemble(Corpus("texts", pair(langs), made), outputs)
 
 
 def _with_ids(
@@ -184,7 +230,7 @@ def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
     return {name: texts} if len(texts) else {}
 
 
-def _texts(kind: str, name: str, texts: Sequence[str], where: str) -> Column:
+def _texts(kind: str, name: str, texts: Any, where: str) -> Column:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(f"expected a list of strings, got {type(texts).__name__}", where=where)
     for i, text in enumerate(texts):

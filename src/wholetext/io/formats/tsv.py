@@ -26,7 +26,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read a TSV. Quotes are removed only if the whole file is quoted as spreadsheets do it."""
     rows, more = _rows(list(file.lines()), file.name)
     names = [cell.strip() for cell in rows[0][1]] if rows else [""]
-    header, notes = _header(names, at(file.name, 1))
+    header, notes = column_keys(names, at(file.name, 1))
     if len(rows) > 1 and len(names) > 1 and rows[-1][1] == [""]:
         rows.pop()  # a blank line at the end
     for number, cells in rows[1:]:
@@ -93,7 +93,7 @@ def _key(name: str) -> Key | None:
                  if kind in names), None)
 
 
-def _header(names: Sequence[str], where: str) -> tuple[dict[Key, int], list[str]]:
+def column_keys(names: Sequence[str], where: str) -> tuple[dict[Key, int], list[str]]:
     """Column → its index, and a note on columns that are not used."""
     header: dict[Key, int] = {}
     unused = []

@@ -1,0 +1,66 @@
+"""Tables that are in memory: DataFrames of pandas and polars, ``datasets.Dataset``. None of these is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from wholetext.errors import InputError
+from wholetext.io.assembly import Langs, Loaded
+from wholetext.io.formats.tsv import column_keys
+from wholetext.io.segments import load_records
+from wholetext.io.text import clean
+
+WHERE = "table"
+
+
+class Table(Protocol):
+    """Something with named columns: ``columns`` (pandas, polars) or ``column_names`` (datasets) lists the names."""
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+    def __len__(self) -> int: ...
+
+
+def columns_of(source: object) -> list[Any] | None:
+    """The names of the columns of a table; None if it is none."""
+    if isinstance(source, (str, bytes, Sequence)) or not hasattr(source, "__getitem__"):
+        return None
+    names = getattr(source, "column_names", None)
+    names = getattr(source, "columns", None) if names is None else names
+    if isinstance(names, dict):  # datasets.DatasetDict: split → names
+        raise InputError(f"this has several parts: {', '.join(map(str, names))}", where=WHERE,
+                         next="choose one of them: dataset['test']")
+    try:
+        return None if names is None or callable(names) else list(names)
+    except TypeError:
+        return None
+
+
+def read_table(table: Any, names: Sequence[Any], langs: Langs = None) -> Loaded:
+    """One segment per row; columns as in a TSV: doc, src, ref (or ref:NAME) and hyp:SYSTEM (or hyp and system)."""
+    found, notes = column_keys([str(name).strip() for name in names], WHERE)
+    columns = {}
+    for (kind, label), i in found.items():
+        alone = kind == "hyp" and not label and ("system", "") not in found
+        columns[kind, "hyp" if alone else label] = [
+            _text(value, kind, f"{WHERE}, column {names[i]}, row {row}") for row, value in enumerate(table[names[i]])]
+    size = len(next(iter(columns.values())))
+    if not size:
+        raise InputError("this has columns but no rows", where=WHERE, next="give one row per segment")
+    return load_records(columns, range(1, size + 1), "", langs, notes, WHERE)
+
+
+def _text(value: object, kind: str, where: str) -> str:
+    if kind in ("doc", "system", "meta") and isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        clean(value, where)
+        return value
+    missing = value is None or value != value
+    if missing and kind == "meta":
+        return ""
+    if not missing and kind in ("doc", "system", "meta") and hasattr(value, "item"):  # a number of numpy
+        return str(value.item())
+    raise InputError("there is no text here" if missing else f"expected a string, got {type(value).__name__}",
+                     where=where, next='write "" where there is no text' if missing else "one row is one segment")
