@@ -32,6 +32,7 @@ WORDS: dict[FormatKind, str] = {
 KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
     "placeholder": markup.placeholders, "tag": markup.tags, "url": markup.urls, "email": markup.emails,
 }  # fmt: skip
+_SIGN = re.compile(r"[{%<@:]|www\.", re.I)  # what each of these kinds has at least one of, broken ones too
 # sign in what a reader repaired → kind
 REPAIRS: dict[str, FormatKind] = {"JSON": "json", "```": "fence", "<p>": "tag", "</p>": "tag"}
 BLIND = (  # what is checked without a source
@@ -155,6 +156,8 @@ def _whole(text: _Text) -> Iterator[tuple[FormatKind, str]]:
 def _segment(text: _Text, whole: _Text) -> Iterator[tuple[FormatKind, str]]:
     if words := leaked(text.hyp, text.src):
         yield "prompt", f"“{words[:60]}”"
+    if not any(map(_SIGN.search, (text.hyp, text.src or ""))):
+        return
     for kind, tokens in KEPT.items():
         if note := _changed(kind, tokens, text, whole):
             yield kind, note
