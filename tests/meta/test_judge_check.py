@@ -123,7 +123,7 @@ def test_the_verb(
         assert not left.value.code
     table, _, rest = capsys.readouterr().out.partition("check\tjudge")
     assert "flip rate" in table and "errors per 1,000 characters" in table and "window 2 to 1" in table
-    assert max(map(len, table.splitlines())) <= 80
+    assert max(map(len, table.splitlines())) <= 80 and "…" not in table
     assert (tmp_path / "run" / "judge-check.json").is_file()
     assert json.loads(rest[rest.index("{\n") :])["kind"] == "judge-check"
 

@@ -189,16 +189,17 @@ def _checks(found: JudgeCheck, notes: list[str]) -> None:
     """One block for each check of each judge, its figures below."""
     from rich.text import Text
 
-    console, last = terminal.console(80), ("", "")
-    table = terminal.plain_table(["", "setting"], ["value", "95 %", "n"])
+    console, last, table = terminal.console(80), ("", ""), terminal.plain_table()
+    table.add_column("", overflow="fold")
+    for name in ("value", "95 %", "n"):
+        table.add_column(name, justify="right", no_wrap=True)
     for one in found.measures:
         if (one.check, one.judge) != last:
             last = (one.check, one.judge)
-            table.add_row(Text(one.check, style="bold"), Text(terminal.printable(one.judge)))
-        bounds = [terminal.number(value) for value in (one.low, one.high)]
-        interval = "–" if one.low != one.low else "–".join(bounds)
-        table.add_row(Text(f"  {one.measure}"), Text(terminal.printable(one.setting), overflow="fold"),
-                      terminal.number(one.value), interval, f"{one.count:,}" if one.count else "")
+            table.add_row(Text.assemble((one.check, "bold"), f" {terminal.printable(one.judge)}"))
+        interval = "–" if one.low != one.low else f"{terminal.number(one.low)}–{terminal.number(one.high)}"
+        label = ", ".join(filter(None, (one.measure, terminal.printable(one.setting))))
+        table.add_row(Text(f"  {label}"), terminal.number(one.value), interval, f"{one.count:,}" if one.count else "")
     console.print(table)
     corpus = found.results.corpus
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(len(found.results.systems), 'system')}, "
