@@ -74,6 +74,7 @@ docs: $(VENV)/test.ready  ## write the generated pages again (command line refer
 	$(BIN)/python tools/make_docs.py
 	$(BIN)/python tools/readme_table.py
 	$(BIN)/python tools/record_demo.py
+	$(BIN)/python tools/run_tutorial.py
 
 clean:           ## remove the virtual environment and what runs left behind
 	rm -rf $(VENV) demo-run artefacts build dist mutants

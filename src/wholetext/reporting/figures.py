@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from wholetext.errors import MissingExtra, SpecError, WriteError, did_you_mean
 from wholetext.files.output_folder import changing, shared_kind
@@ -17,6 +17,9 @@ from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.panels import Bars, Curves, Grid, Study
 from wholetext.scoring.results import Results
+
+if TYPE_CHECKING:
+    import altair
 
 Format = Literal["pdf", "svg", "png"]
 PPI = 200
@@ -61,7 +64,7 @@ def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[
                     yield f"{kind}-{number}-{_slug(panel.title)}", draw(panel)
 
 
-def plot(results: Results, kind: str = "leaderboard", metric: str | None = None) -> Any:
+def plot(results: Results, kind: str = "leaderboard", metric: str | None = None) -> altair.TopLevelMixin:
     """An altair chart of a run, as the report draws it; of the first metric, unless one is named.
 
     ``kind`` is ``leaderboard``, ``documents`` or ``distribution``; with two systems or more also ``compare``,

@@ -10,7 +10,7 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from wholetext.scoring.run_schema import (
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
+
+if TYPE_CHECKING:
+    import altair
 
 LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
 _NUMBERS = ("start", "stop", "weight", "segment", "score")  # columns of a table
@@ -141,7 +144,7 @@ class Results(Tabular):
 
         return wholetext.open_run(folder)
 
-    def plot(self, kind: str = "leaderboard", metric: str | None = None) -> Any:
+    def plot(self, kind: str = "leaderboard", metric: str | None = None) -> altair.TopLevelMixin:
         """An altair chart of the run: ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
         ``categories``, of the first metric unless one is named (extra ``report``).
         """
