@@ -57,6 +57,7 @@ lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, memory
 	$(BIN)/python benchmarks/sacrebleu_peer.py
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/reopening.py
 
 bench-all: $(VENV)/test.ready  ## all ratios against other tools in one table; fails if one fell by more than 15 % (ARGS=--write stores them)
 	$(BIN)/python benchmarks/bench_all.py $(ARGS)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from wholetext import Corpus, Document, Output
+import pickle
+
+import pytest
+
+from wholetext import Corpus, Document, InputError, Output
 
 DOCS = tuple(Document(f"d{i}", ("Ein Satz.",) * 50, {"refA": ("A sentence.",) * 50}) for i in range(40))
 
@@ -22,3 +26,22 @@ def test_an_output_prints_what_it_is() -> None:
 def test_a_long_document_prints_its_beginning() -> None:
     printed = repr(DOCS[0])
     assert printed.startswith("Document(id='d0', src=('Ein Satz.',") and len(printed) < 400
+
+
+def test_a_corpus_knows_its_ids_sizes_and_sides() -> None:
+    docs = [Document("x", ["a", "b"], {"r": ["c", "d"], "q": ["", ""]}), Document("y", ["e"], {"r": ["f"]})]
+    corpus = Corpus("c", ("de", "en"), docs)
+    assert corpus.docs == tuple(docs) and corpus.ids == ("x", "y") and corpus.sizes.tolist() == [2, 1]
+    assert corpus.references == ("r",) and corpus.has_source
+    assert not Corpus("c", ("", ""), [Document("x", ["", ""], {"r": ["c", "d"]})]).has_source
+    assert not Corpus("c", ("", ""), [Document("x", None, {"r": ["c"]})]).has_source
+    assert Corpus("c", ("", ""), ()).references == () and Corpus("c", ("", ""), ()).sizes.tolist() == []
+
+
+def test_values_are_checked_and_pickled() -> None:
+    with pytest.raises(InputError, match="not one string"):
+        Document("x", "text")
+    with pytest.raises(InputError, match="list of Document"):
+        Corpus("c", ("", ""), ["x"])  # type: ignore[list-item]
+    doc, output = Document("x", ["a"], {"r": ["b"]}, {"domain": "news"}), Output("s", {"x": ["a"]})
+    assert pickle.loads(pickle.dumps((doc, output))) == (doc, output)

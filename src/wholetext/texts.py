@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from wholetext.errors import InputError, count
+from wholetext.files.text_store import Stored, StoredTexts
 from wholetext.notebook.display import brief, listed, shortened
-from wholetext.rows import Nulls
+from wholetext.rows import IntArray, Nulls
 
 
 def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
@@ -64,16 +68,17 @@ class Corpus:
 
     id: str
     langs: tuple[str, str]
-    docs: tuple[Document, ...]
+    docs: Sequence[Document]  # a tuple, or documents that are read from disk when asked for
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "docs", tuple(self.docs))
+        stored = isinstance(self.docs, Stored)
+        object.__setattr__(self, "docs", self.docs if stored else tuple(self.docs))
         langs = self.langs if isinstance(self.langs, (tuple, list)) else ()
         if len(langs) != 2 or not all(isinstance(lang, str) for lang in langs):
             raise InputError(f"langs is a pair of language codes, not {self.langs!r}", where=str(self.id),
                              next='write ("de", "en"), or ("", "") where they are not known')
         object.__setattr__(self, "langs", tuple(langs))
-        if not all(isinstance(doc, Document) for doc in self.docs):
+        if not stored and not all(isinstance(doc, Document) for doc in self.docs):
             raise InputError("docs is a list of Document", where=str(self.id),
                              next='write Document("id", ["source segment"], {"ref": ["reference segment"]})')
 
@@ -84,17 +89,30 @@ class Corpus:
         langs = f"{'-'.join(self.langs)}, " if any(self.langs) else ""
         sides = [*(["source"] if self.has_source else []), *(f"reference {name}" for name in self.references)]
         return (f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
-                f"{count(sum(map(len, self.docs)), 'segment')}: {listed(sides) or 'no texts'})")
+                f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})")
 
-    @property
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return self.docs.ids if isinstance(self.docs, Stored) else tuple(doc.id for doc in self.docs)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """(documents,) segments of each."""
+        return self.docs.sizes if isinstance(self.docs, Stored) else np.array(list(map(len, self.docs)), dtype=np.int64)
+
+    @cached_property
     def references(self) -> tuple[str, ...]:
         """Names of the references that every document has, in order of first appearance."""
+        if isinstance(self.docs, Stored):
+            return self.docs.references
         first = self.docs[0].refs if self.docs else ()
         return tuple(name for name in first if all(name in doc.refs for doc in self.docs))
 
-    @property
+    @cached_property
     def has_source(self) -> bool:
         """Whether every document has a source; empty segments alone, which stand in for one, are none."""
+        if isinstance(self.docs, Stored):
+            return self.docs.has_source
         return all(doc.src is not None for doc in self.docs) and any(any(doc.src or ()) for doc in self.docs)
 
 
@@ -110,15 +128,17 @@ class Output:
     def __post_init__(self) -> None:
         object.__setattr__(self, "realigned", MappingProxyType(dict(self.realigned)))
         object.__setattr__(self, "nulls", MappingProxyType(dict(self.nulls)))
-        object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
+        if not isinstance(self.docs, StoredTexts):  # else they are read from disk when asked for
+            object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
 
     def __hash__(self) -> int:
         return hash((self.system, tuple(self.docs)))
 
     def __repr__(self) -> str:
         realigned = f", {len(self.realigned)} of them aligned" if self.realigned else ""
-        return (f"Output({shortened(self.system, 80)!r}, {count(len(self.docs), 'document')}{realigned}, "
-                f"{count(sum(map(len, self.docs.values())), 'segment')})")
+        stored = isinstance(self.docs, StoredTexts)
+        size = "on disk" if stored else count(sum(map(len, self.docs.values())), "segment")
+        return f"Output({shortened(self.system, 80)!r}, {count(len(self.docs), 'document')}{realigned}, {size})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Output, (self.system, dict(self.docs), dict(self.realigned), dict(self.nulls))

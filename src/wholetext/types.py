@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from wholetext.errors import MetricError
+from wholetext.files.large_arrays import blocks
 from wholetext.notebook.display import brief, printed, shortened
 from wholetext.notebook.frames import Tabular
 from wholetext.notes import Evidence, Note, notes_of
@@ -77,9 +78,10 @@ class Scores(Tabular):
     def table(self, level: Level) -> FloatArray:
         """(items, outputs) at a level; NaN where an item has no row or no defined score."""
         if level == "row":
-            return self.reduce_rows(self.stats)
+            return np.concatenate([self.reduce_rows(self.stats[some]) for some in blocks(self.stats)] or
+                                  [self.reduce_rows(self.stats)])
         if level == "segment":
-            return self.rows.by_segment(self.reduce_rows(self.stats))
+            return self.rows.by_segment(self.table("row"))
         if level == "doc":
             table = (self.reduce_docs or self.reduce)(self.totals())
             table[np.bincount(self.rows.doc, minlength=len(self.rows.docs)) == 0] = np.nan
@@ -102,12 +104,13 @@ class Scores(Tabular):
 
     def totals(self) -> FloatArray:
         """(docs, k) weighted sums of the statistics by document: what every resampling test works on."""
-        even = bool((self.rows.weight == 1).all())
-        weighted = self.stats if even else self.stats * self.rows.weight[:, None]
+        even, doc = bool((self.rows.weight == 1).all()), self.rows.doc
         totals = np.zeros((len(self.rows.docs), self.stats.shape[1]))
-        if len(weighted):
-            starts = np.flatnonzero(np.diff(self.rows.doc, prepend=-1))
-            totals[self.rows.doc[starts]] = np.add.reduceat(weighted, starts, axis=0)
+        starts = np.flatnonzero(np.diff(doc, prepend=-1))
+        for some in blocks(self.stats, starts):
+            weighted = self.stats[some] if even else self.stats[some] * self.rows.weight[some, None]
+            here = starts[np.searchsorted(starts, some.start) : np.searchsorted(starts, some.stop)]
+            totals[doc[here]] = np.add.reduceat(weighted, here - some.start, axis=0)
         return totals
 
     def columns(self, level: Level = "doc") -> Mapping[str, Any]:

@@ -86,7 +86,7 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
         against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
         legend += (f"; {MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
                    "Holm-corrected; #n is the rank cluster")
-    segments = sum(map(len, corpus.docs))
+    segments = int(corpus.sizes.sum())
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. {legend}.",
                        style="dim"))
     console.print(Text(terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6), style="dim"))

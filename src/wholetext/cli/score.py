@@ -39,6 +39,10 @@ def score(
     aligning: options.Aligning,
     out: options.Out = None,
     overwrite: options.Overwrite = False,
+    store: Annotated[
+        Literal["auto", "jsonl", "parquet"],
+        typer.Option("--store", help="Format of the run folder; auto is parquet from 1,000,000 rows on."),
+    ] = "auto",
     format: options.Format = "table",
     json_: options.Json = False,
     width: options.Decimals = None,
@@ -87,7 +91,7 @@ def score(
     try:
         with progress_bar(quiet, execution.executor) as progress:
             results = make_run(loaded, metrics, replace(how, progress=progress), testing.significance(baseline),
-                               out=out, overwrite=overwrite)
+                               out=out, overwrite=overwrite, store=store)
     except WholetextError:
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise

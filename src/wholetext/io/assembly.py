@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count, did_you_mean
+from wholetext.files.text_store import StoredTexts
+from wholetext.io.stored import StoredDocuments
 from wholetext.languages import pair_of, same_language
 from wholetext.notebook.display import brief
 from wholetext.types import Corpus, Output
@@ -35,11 +37,11 @@ class Loaded:
         """Only these systems and these references, in this order (None keeps all)."""
         corpus, outputs = self.corpus, self.outputs
         if refs is not None:
-            known = list(dict.fromkeys(name for doc in corpus.docs for name in doc.refs))
+            known = list(dict.fromkeys(_reference_names(corpus)))
             wanted = [_known("reference", name, known, corpus.id) for name in refs]
-            corpus = replace(corpus, docs=tuple(
-                replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs})
-                for doc in corpus.docs))
+            docs = corpus.docs
+            corpus = replace(corpus, docs=docs.keep(wanted) if isinstance(docs, StoredDocuments) else tuple(
+                replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs}) for doc in docs))
         if systems is not None:
             by_name = {output.system: output for output in outputs}
             chosen = [_known("system", name, list(by_name), corpus.id) for name in dict.fromkeys(systems)]
@@ -74,8 +76,8 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
     place = where or corpus.id
     bare = all(doc.src is None and not doc.refs for doc in corpus.docs)  # outputs alone
     notes = [*warnings, *_check_documents(corpus, place, bare)]
-    names = {"document ids": [doc.id for doc in corpus.docs], "system names": [output.system for output in outputs],
-             "reference names": [name for doc in corpus.docs for name in doc.refs]}
+    names = {"document ids": corpus.ids, "system names": [output.system for output in outputs],
+             "reference names": _reference_names(corpus)}
     for what, all_names in names.items():
         known: dict[str, str] = {}
         for name in dict.fromkeys(all_names):
@@ -88,12 +90,20 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
             raise InputError(f"two outputs are named {output.system!r}", where=place,
                              next="give each system its own name (a system is named after its file)")
         notes += _check_output(corpus, output, place)
-        ordered[output.system] = replace(output, docs={doc.id: output.docs[doc.id] for doc in corpus.docs})
+        docs = output.docs if isinstance(output.docs, StoredTexts) else {doc: output.docs[doc] for doc in corpus.ids}
+        ordered[output.system] = replace(output, docs=docs)
     if outputs and bare:
         notes.append(BARE)
         sizes = {doc: len(segments) for doc, segments in outputs[0].docs.items()}
         corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
     return Loaded(corpus, tuple(ordered.values()), tuple(dict.fromkeys(notes)))
+
+
+def _reference_names(corpus: Corpus) -> Sequence[str]:
+    """Of every document that is in memory, and so often the same ones."""
+    if isinstance(corpus.docs, StoredDocuments):
+        return corpus.docs.reference_names
+    return [name for doc in corpus.docs for name in doc.refs]
 
 
 def comparable(name: str) -> str:
@@ -140,7 +150,7 @@ def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
 
 
 def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
-    ids = {doc.id: len(doc) for doc in corpus.docs}
+    ids = dict(zip(corpus.ids, corpus.sizes.tolist()))
     unknown = [doc for doc in output.docs if doc not in ids]
     if unknown:
         raise AlignmentError(f"the output of {output.system!r} has a document {unknown[0]!r} "

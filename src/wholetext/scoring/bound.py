@@ -45,12 +45,12 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise AlignmentError(f"several outputs are called {doubled[0]!r}", next="give each system a name of its own")
-    ids = Counter(doc.id for doc in corpus.docs)
-    if len(ids) < len(corpus.docs):
-        raise AlignmentError(f"several documents are called {ids.most_common(1)[0][0]!r}", where=corpus.id,
+    if len(set(corpus.ids)) < len(corpus):
+        twice = Counter(corpus.ids).most_common(1)[0][0]
+        raise AlignmentError(f"several documents are called {twice!r}", where=corpus.id,
                              next="give each document an id of its own")
     for output in outputs:
-        gone = [doc.id for doc in corpus.docs if doc.id not in output.docs]
+        gone = [doc for doc in corpus.ids if doc not in output.docs]
         if gone:
             raise AlignmentError(f"{count(len(gone), 'document', 'are')} missing, first {gone[0]!r}",
                                  where=f"system {output.system}")
@@ -117,14 +117,17 @@ def bind(
     if engine.device != "auto" and not (remote or metric.remote) and metric.fits([], engine) is not None:
         pick_device(engine.device)  # refused also where every score is in the cache
     if (one.view, sides) not in cuts:  # now, not after hours of other metrics
-        for output in outputs:
-            for doc in corpus.docs:
+        faults: dict[str, AlignmentError] = {}
+        for doc in corpus.docs:  # once, because they may have to be read
+            for output in outputs:
                 try:
                     one.view.check(doc, output.docs[doc.id], sides)
                 except AlignmentError as fault:
-                    where = f"system {output.system}, {fault.where}"
-                    raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
-        if not any(one.view.spans(len(doc)) for doc in corpus.docs):
+                    faults.setdefault(output.system, fault)
+        for system in (output.system for output in outputs if output.system in faults):
+            where = f"system {system}, {faults[system].where}"
+            raise AlignmentError(f"{one.spec}: {faults[system].what}", where=where, next=faults[system].next)
+        if not any(one.view.spans(size) for size in corpus.sizes.tolist()):
             raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
                               where=corpus.id, next="use a smaller size, or partial=include")
     made: Cuts = {} if metric.rivals else cuts.setdefault((one.view, sides), {})

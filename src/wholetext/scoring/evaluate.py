@@ -20,6 +20,7 @@ from wholetext.executors.pool import Task
 from wholetext.files.cache import Cache, damage_notes
 from wholetext.flags import degenerate, formats
 from wholetext.flags.input_checks import input_notes
+from wholetext.flags.sampled import sampled
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.languages import language
@@ -201,6 +202,7 @@ def _flagged(
     """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
     found: dict[str, list[degenerate.Flag]] = {}
     lines: list[str] = []
+    corpus, outputs, sample = sampled(corpus, outputs)
     if progress:
         progress(FLAGS, 0, len(outputs))
     for output, (broken, changed) in zip(outputs, executor.run(Task(_flags, corpus, output) for output in outputs)):
@@ -209,7 +211,7 @@ def _flagged(
             progress(FLAGS, len(found), len(outputs))
         lines += [degenerate.summary(output.system, broken),
                   formats.format_summary(output.system, changed, source=corpus.has_source)]
-    notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
+    notes = [sample, *input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
     return found, [note for note in notes if note]
 
 

@@ -66,7 +66,7 @@ def explain(
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
     system = _choose("system", system, results.systems, only=True)
-    ids = [one.id for one in corpus.docs]
+    ids = list(corpus.ids)
     if doc is not None:
         _choose("document", doc, ids)
     scores, notes = _scores(results, spec, system, doc)

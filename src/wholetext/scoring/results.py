@@ -10,11 +10,11 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import RunError, count, did_you_mean
+from wholetext.errors import MissingExtra, RunError, count, did_you_mean
 from wholetext.files.output_folder import Kind, changing, check, current, locked
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import sha256
@@ -34,6 +34,7 @@ from wholetext.scoring.run_schema import (
     listed,
     seal,
 )
+from wholetext.scoring.stores import columnar
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
@@ -41,6 +42,8 @@ from wholetext.version import __version__
 if TYPE_CHECKING:
     import altair
 
+Store = Literal["auto", "jsonl", "parquet"]
+ROWS = 1_000_000  # from which ``auto`` is Parquet
 LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
 _NUMBERS = ("start", "stop", "weight", "segment", "score")  # columns of a table
 
@@ -164,18 +167,36 @@ class Results(Tabular):
         return found
 
 
-def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | None = None) -> None:
+def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | None = None, store: Store = "auto"
+              ) -> None:
     """Write a run folder, with ``more`` text files by name. An older run in it is replaced, all of it or nothing; files
-    that wholetext did not write stay.
+    that wholetext did not write stay. ``store``: JSON lines and NumPy archives, or Parquet; see ``store_of``.
     """
+    chosen, note = store_of(results, store)
+    results = replace(results, warnings=tuple(dict.fromkeys((*results.warnings, *([note] if note else [])))))
     with changing(Path(folder), RUN) as staged:
         for name, text in (more or {}).items():
             (staged / name).write_text(text, "utf-8")
-        _write_files(results, staged)
+        _write_files(results, staged, parquet=chosen == "parquet")
 
 
-def refuse_unwritable(folder: Path | str, *, overwrite: bool = True) -> None:
+def store_of(results: Results, store: Store = "auto") -> tuple[Store, str]:
+    """The form of a run folder, and a note where it was not asked for: Parquet for runs of many rows."""
+    rows = sum(len(one.rows) for by_system in results.scores.values() for one in by_system.values())
+    if store != "auto" or rows < ROWS:
+        return ("jsonl" if store == "auto" else store), ""
+    if not columnar.available():
+        return "jsonl", (f"{rows:,} rows reopen faster from Parquet: pip install 'wholetext[parquet]' "
+                         "writes such run folders")
+    return "parquet", f"the run folder is in Parquet, because it has {rows:,} rows; --store jsonl writes JSON lines"
+
+
+def refuse_unwritable(folder: Path | str, *, overwrite: bool = True, store: Store = "auto") -> None:
     """An error, before any work, where a run folder cannot be written, or has a run and ``overwrite`` is false."""
+    if store not in get_args(Store):
+        raise RunError(f"there is no form {store!r} of a run folder", next=f"store is {', '.join(get_args(Store))}")
+    if store == "parquet" and not columnar.available():
+        raise MissingExtra("pyarrow", "parquet")
     check(Path(folder), RUN)
     if not overwrite and run_file(Path(folder), "run.json").exists():
         raise RunError("there is a run here already", where=str(folder),
@@ -199,22 +220,24 @@ def _written(folder: Path) -> dict[str, str] | None:
         return None
 
 
-_NAMES = re.compile(r"(run|grid|judge-check)\.json|(texts|results)\.jsonl|stats\d+\.npz|details\d+\.json")
+_NAMES = re.compile(r"(run|grid|judge-check)\.json|(texts|results)\.(jsonl|parquet)|stats\d+\.(npz|parquet)|"
+                    r"details\d+\.json")
 RUN = Kind("run folder", _NAMES, _written, RunError)
 
 
-def _write_files(results: Results, fresh: Path) -> None:
-    _write_lines(fresh / "texts.jsonl", _texts(results))
-    _write_lines(fresh / "results.jsonl", _lines(results))
+def _write_files(results: Results, fresh: Path, parquet: bool) -> None:
+    if parquet:
+        columnar.write_texts(fresh / "texts.parquet", results.corpus, results.outputs)
+        columnar.write_results(fresh / "results.parquet", results.scores, LEVELS)
+    else:
+        _write_lines(fresh / "texts.jsonl", _texts(results))
+        _write_lines(fresh / "results.jsonl", _lines(results))
     metrics = []
     for i, (spec, by_system) in enumerate(results.scores.items()):
-        arrays: dict[str, Any] = {}
-        for j, scores in enumerate(by_system.values()):
-            rows = scores.rows
-            arrays |= {f"{j}.stats": scores.stats, f"{j}.doc": rows.doc, f"{j}.start": rows.start}
-            arrays |= {f"{j}.stop": rows.stop, f"{j}.weight": rows.weight}
-            arrays |= {} if scores.lost is None else {f"{j}.lost": scores.lost}
-        np.savez_compressed(fresh / f"stats{i}.npz", **arrays)
+        if parquet:
+            columnar.write_stats(fresh / f"stats{i}.parquet", by_system)
+        else:
+            np.savez_compressed(fresh / f"stats{i}.npz", **_arrays(by_system))
         details = [list(scores.details) for scores in by_system.values()]
         if any(details):
             (fresh / f"details{i}.json").write_text(json.dumps(details, ensure_ascii=False), "utf-8")
@@ -232,6 +255,16 @@ def _write_files(results: Results, fresh: Path) -> None:
     (fresh / "run.json").write_text(seal(head), "utf-8")
 
 
+def _arrays(by_system: Mapping[str, Scores]) -> dict[str, Any]:
+    arrays: dict[str, Any] = {}
+    for j, scores in enumerate(by_system.values()):
+        rows = scores.rows
+        arrays |= {f"{j}.stats": scores.stats, f"{j}.doc": rows.doc, f"{j}.start": rows.start}
+        arrays |= {f"{j}.stop": rows.stop, f"{j}.weight": rows.weight}
+        arrays |= {} if scores.lost is None else {f"{j}.lost": scores.lost}
+    return arrays
+
+
 def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
     """Read a run folder; ``metric_of`` gives the metric behind a spec and a language pair (its ``reduce`` turns
     statistics into scores)."""
@@ -244,7 +277,9 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
             place = Place(str(folder / "run.json"))
             head = check_head(_json(_Files(folder, {}).read("run.json"), place), place)
             files = _Files(folder, head.get("files"))
-            corpus, outputs = _read_texts(files, head)
+            stored = "texts.parquet" in files.left
+            corpus, outputs = (columnar.read_texts(files.checked("texts.parquet"), head) if stored else
+                               _read_texts(files, head))
             scores = {}
             for i, entry in enumerate(head["metrics"]):
                 scores[entry["spec"]] = _read_metric(files, i, entry, metric_of(entry["spec"], corpus.langs), corpus)
@@ -272,6 +307,14 @@ class _Files:
         Place(str(path)).need(wanted in (None, hashlib.sha256(data).hexdigest()), _CHANGED)
         return data
 
+    def checked(self, name: str) -> Path:
+        """The place of a file that is too large to be read at once."""
+        path = run_file(self.folder, name)
+        place = Place(str(path))
+        place.need(path.is_file(), "the file is missing")
+        place.need(self.left.pop(name, "") == sha256(path), _CHANGED)
+        return path
+
     def check_rest(self) -> None:
         """Compare the files that nothing here reads."""
         for name, wanted in self.left.items():
@@ -290,18 +333,17 @@ def _json(data: bytes, place: Place) -> Any:
 def _read_metric(
     files: _Files, i: int, entry: dict[str, Any], metric: Metric, corpus: Corpus
 ) -> dict[str, Scores]:
-    docs = tuple(doc.id for doc in corpus.docs)
-    sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
-    place = Place(str(files.folder / f"stats{i}.npz"))
-    arrays = Arrays(files.read(f"stats{i}.npz"), 1000 + 16 * (len(docs) + int(sizes.sum())), place)
+    docs, sizes = corpus.ids, corpus.sizes
+    most = 1000 + 16 * (len(docs) + int(sizes.sum()))  # rows of a system
+    parquet = f"stats{i}.parquet" in files.left
+    place = Place(str(files.folder / f"stats{i}.{'parquet' if parquet else 'npz'}"))
+    every = (columnar.read_stats(files.checked(f"stats{i}.parquet"), entry["systems"], most) if parquet else
+             _read_arrays(Arrays(files.read(f"stats{i}.npz"), most, place), len(entry["systems"])))
     found = {}
     overrides = type(metric).reduce_docs is not Metric.reduce_docs
     given = given_parameters(entry["spec"])
-    for j, system in enumerate(entry["systems"]):
-        doc, start, stop = (arrays.read(f"{j}.{name}", "iu", 1) for name in ("doc", "start", "stop"))
-        rows = Rows(docs, sizes, doc, start, stop, arrays.read(f"{j}.weight", "iuf", 1))
-        stats = arrays.read(f"{j}.stats", "iuf", 2)
-        lost = arrays.read(f"{j}.lost", "iu", 2) if arrays.has(f"{j}.lost") else None
+    for j, (system, (doc, start, stop, weight, stats, lost)) in enumerate(zip(entry["systems"], every)):
+        rows = Rows(docs, sizes, doc, start, stop, weight)
         check_rows(rows, stats, place)
         check_reduction(metric.reduce, stats, len(entry["outputs"]), place)
         place.need(lost is None or lost.shape == (len(stats), 2), "lost tokens are not given for every row")
@@ -321,6 +363,13 @@ def _read_metric(
         details = check_details(_json(files.read(f"details{i}.json"), place), lengths, place)
         found = {system: replace(found[system], details=tuple(some)) for system, some in zip(found, details)}
     return found
+
+
+def _read_arrays(arrays: Arrays, systems: int) -> Iterator[columnar.Stats]:
+    for j in range(systems):
+        doc, start, stop = (arrays.read(f"{j}.{name}", "iu", 1) for name in ("doc", "start", "stop"))
+        weight, stats = arrays.read(f"{j}.weight", "iuf", 1), arrays.read(f"{j}.stats", "iuf", 2)
+        yield doc, start, stop, weight, stats, arrays.read(f"{j}.lost", "iu", 2) if arrays.has(f"{j}.lost") else None
 
 
 @contextmanager

@@ -218,7 +218,8 @@ def line_up(scores: Mapping[str, Scores], unit: Unit, output: str | None) -> Lin
     reached = np.zeros(len(first.rows.docs), dtype=bool)  # a document that no window reached is no evidence
     for each in ordered:
         reached[each.rows.doc] = True
-    documents = units = tuple(each.totals()[reached] for each in ordered)
+    totals = (each.totals() for each in ordered)
+    documents = units = tuple(some if reached.all() else some[reached] for some in totals)
     if unit == "segment":
         units = tuple(each.stats * each.rows.weight[:, None] for each in ordered)
     return Lineup(tuple(names), units, documents, score, np.array([value[n] for n in names]), first.higher_is_better)

@@ -22,6 +22,7 @@ SEED = 12345
 RESAMPLES = 1_000
 TRIALS = 10_000
 _BLOCK = 1 << 21  # weights held at once: 16 MB as float64
+_PART = 1 << 15  # units rounded at once
 _WORD = 32  # numpy draws 32 coin flips from one word: blocks of 32 trials continue one stream
 ROUNDING = 1e-10  # scores closer than this, relative to their size, are equal
 
@@ -129,16 +130,19 @@ class _Totals:
         if self.units < 1 or draws < 1:
             raise MetricError(f"cannot draw {draws} resamples of {self.units} units",
                               next="give at least one document and one draw")
-        rest = np.concatenate(systems, axis=1)
-        size = np.abs(rest).max(axis=0)
+        size = np.concatenate([np.abs(totals).max(axis=0) for totals in systems])
         spare = self.units.bit_length() - 53
         grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
-        rounded = _to_grid(rest, grid)
-        with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
-            rest -= rounded
-        self.left = np.flatnonzero(rest.any(axis=0))  # columns of which something is left
-        finer = _to_grid(rest[:, self.left], grid[self.left] + spare)
-        self.columns = np.concatenate([rounded, finer], axis=1)  # (units, systems * k + left)
+        parts = [slice(at, at + _PART) for at in range(0, self.units, _PART)]  # so that one copy is held, not four
+        self.columns = np.empty((self.units, len(size)))  # (units, systems * k + left)
+        some = np.zeros(len(size), dtype=bool)
+        for part in parts:
+            self.columns[part], rest = _split(systems, part, grid)
+            some |= rest.any(axis=0)
+        self.left = np.flatnonzero(some)  # columns of which something is left
+        if len(self.left):
+            finer = [_to_grid(_split(systems, part, grid)[1][:, self.left], grid[self.left] + spare) for part in parts]
+            self.columns = np.concatenate([self.columns, np.concatenate(finer)], axis=1)
 
     def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
         """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time."""
@@ -149,6 +153,14 @@ class _Totals:
         whole = sums[:, : sums.shape[1] - len(self.left)]
         whole[:, self.left] += sums[:, whole.shape[1] :]
         return np.ascontiguousarray(whole.reshape(len(weights), self.systems, -1).transpose(1, 0, 2))
+
+
+def _split(systems: Sequence[FloatArray], part: slice, grid: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Some units of all systems side by side: rounded to a grid, and what is left."""
+    rest = np.concatenate([totals[part] for totals in systems], axis=1)
+    rounded = _to_grid(rest, grid)
+    with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
+        return rounded, rest - rounded
 
 
 def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:

@@ -11,9 +11,11 @@ from typing import TextIO, cast
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.files.parsing import read_json
+from wholetext.files.text_store import StoredTexts
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats.json_record import Parser, Record
 from wholetext.io.segments import Key, Segments, load_records
+from wholetext.io.stored import Spool, is_large, stored_note
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Nulls, Output
@@ -46,7 +48,8 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
             raise InputError("there is no text in this line", where=at(file.name, record.line),
                              next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)")
         if gathered is None:
-            gathered = Documents(file.name) if record.whole else _Segments(file.name, record)
+            gathered = (_Segments(file.name, record) if not record.whole else StoredLines(file.name)
+                        if is_large([file.path]) else Documents(file.name))
         gathered.add(record)
     found, more = chosen.settled()
     if gathered is None:
@@ -185,8 +188,8 @@ class Documents:
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self.docs: dict[str, Document] = {}
         self.lines: dict[str, int] = {}
+        self.docs: dict[str, Document] = {}
         self.outputs: dict[str, dict[str, Segments]] = {}
 
     def add(self, record: Record) -> None:
@@ -196,23 +199,36 @@ class Documents:
                              next="write one document per line, or one segment per line")
         texts: dict[Key, Segments] = record.texts  # type: ignore[assignment]  # of a whole document
         refs = {name: text for (kind, name), text in texts.items() if kind == "ref"}
-        doc = Document(record.doc or f"doc{len(self.docs) + 1}", texts.get(("src", "")), refs, record.meta)
-        if doc.id not in self.docs:
-            self.docs[doc.id], self.lines[doc.id] = doc, record.line
+        doc = Document(record.doc or f"doc{len(self.lines) + 1}", texts.get(("src", "")), refs, record.meta)
+        earlier = self.find(doc.id) if doc.id in self.lines else None
+        if earlier is None:
+            self.keep(doc)
+            self.lines[doc.id] = record.line
         elif not record.system:
             raise InputError(f"document {doc.id!r} was already in line {self.lines[doc.id]}", where=where,
                              next="give each document its own id; a line that is a segment has hyp, not hypothesis")
-        elif (doc.src is not None and doc.src != self.docs[doc.id].src) or any(
-                self.docs[doc.id].refs.get(name) != text for name, text in refs.items()):
+        elif (doc.src is not None and doc.src != earlier.src) or any(
+                earlier.refs.get(name) != text for name, text in refs.items()):
             raise AlignmentError(f"document {doc.id!r} has another source or reference in line {self.lines[doc.id]}",
                                  where=where, next="give each document its own id")
         for (kind, name), text in texts.items():
             if kind == "hyp":
                 system = name or record.system
-                docs = self.outputs.setdefault(system or stem(self.where), {})
-                if doc.id in docs:
+                if not self.keep_output(system or stem(self.where), doc.id, text):
                     raise InputError(f"document {doc.id!r} was already given for system {system!r}", where=where)
-                docs[doc.id] = text
+
+    def find(self, doc: str) -> Document:
+        return self.docs[doc]
+
+    def keep(self, doc: Document) -> None:
+        self.docs[doc.id] = doc
+
+    def keep_output(self, system: str, doc: str, text: Segments) -> bool:
+        """False where there is one already."""
+        docs = self.outputs.setdefault(system, {})
+        new = doc not in docs
+        docs.setdefault(doc, text)
+        return new
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
         outputs = []
@@ -226,3 +242,40 @@ class Documents:
         kept = [replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
                 if names & doc.meta.keys() else doc for doc in self.docs.values()]
         return assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)
+
+
+class StoredLines(Documents):
+    """The same for files larger than memory: texts go to a temporary file."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(where)
+        self.spool, self.systems = Spool(), dict[str, StoredTexts]()
+
+    def find(self, doc: str) -> Document:
+        refs = {name: StoredTexts(self.spool, (kind, name)) for kind, name in self.spool.stored if kind == "ref"}
+        number = self.spool.numbers[doc]
+        return Document(doc, self.spool.text(("src", ""), number),
+                        {name: texts[doc] for name, texts in refs.items() if doc in texts})
+
+    def keep(self, doc: Document) -> None:
+        self.spool.add_meta(doc.id, doc.meta)
+        if doc.src is not None:
+            self.spool.add(doc.id, ("src", ""), doc.src)
+        for name, text in doc.refs.items():
+            self.spool.add(doc.id, ("ref", name), text)
+
+    def keep_output(self, system: str, doc: str, text: Segments) -> bool:
+        if doc in self.systems.setdefault(system, StoredTexts(self.spool, ("hyp", system))):
+            return False
+        self.spool.add(doc, ("hyp", system), text)
+        return True
+
+    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
+        outputs = []
+        for system, texts in self.systems.items():
+            nulls = self.spool.take_meta(f"{NULLS}{system}")
+            outputs.append(Output(system, texts, self.spool.take_meta(f"{REALIGNED}{system}"), {
+                doc: _nulls(text, len(texts.get(doc, ())), at(self.where, self.lines[doc]))
+                for doc, text in nulls.items()}))
+        stored = Corpus(corpus, langs, self.spool.documents())
+        return assemble(stored, outputs, [*notes, stored_note(len(stored))], self.where)

@@ -14,6 +14,7 @@ from wholetext.errors import MetricError
 from wholetext.files.packages import unverified
 from wholetext.notes import BLIND
 from wholetext.registry import facts as facts_of
+from wholetext.scoring.blocks.gathered import Gathered
 from wholetext.scoring.blocks.stream import Block
 from wholetext.scoring.bound import (
     BoundMetric,
@@ -26,7 +27,7 @@ from wholetext.scoring.bound import (
 )
 from wholetext.scoring.engine import Measured
 from wholetext.scoring.nulls import with_nulls
-from wholetext.types import Document, Excerpt, FloatArray, IntArray, Output, Request, Rows, Scores
+from wholetext.types import Document, Excerpt, IntArray, Output, Request, Rows, Scores
 from wholetext.views import Context, Span, without_context
 
 Progress = Callable[[str, int, int], None]  # spec, rows done, rows in all; then stages: FLAGS, SIGNIFICANCE
@@ -66,7 +67,7 @@ class MetricRun:
         self, counters: Sequence[Callable[[], None]], owners: IntArray, probed: Sequence[str], measured: Measured
     ) -> None:
         for index, part in enumerate(self._parts):
-            part.add(measured, np.flatnonzero(owners == index))
+            part.gathered.add(measured, np.flatnonzero(owners == index))
         tried = measured.stats[owners == -1]  # with and without context in turn
         self._blind |= {spec for spec, one, other in zip(probed, tried[::2], tried[1::2]) if np.array_equal(one, other)}
         for add in counters:
@@ -80,8 +81,9 @@ class MetricRun:
         own += tuple(unverified((parameters_of(metric) | facts_of(metric)).values()))
         scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
         for part in self._parts:
-            spec = part.work.scorer.spec
-            scores[spec][part.output.system] = part.scores(mark, (*own, BLIND) if spec in self._blind else own)
+            by_system = scores[spec := part.work.scorer.spec]
+            rows = part.gathered.rows(corpus, part.only, [one.rows for one in by_system.values()])
+            by_system[part.output.system] = part.scores(rows, mark, (*own, BLIND) if spec in self._blind else own)
         return scores
 
 
@@ -101,25 +103,25 @@ class _RowCounter:
     _rows: dict[int, int] = field(default_factory=dict)  # rows of a document by its number of segments
 
     def __post_init__(self) -> None:
-        self.total = self._count(self.work.corpus.docs)
+        self.total = self._count(self.work.corpus.sizes.tolist())
         self.progress(self.work.scorer.spec, 0, self.total)
 
     def add(self, docs: Sequence[Document]) -> None:
-        self.done += self._count(docs)
+        self.done += self._count([len(doc) for doc in docs])
         self.told = self.done
         self.progress(self.work.scorer.spec, self.done, self.total)
 
     def tell(self, docs: Sequence[Document], share: float) -> None:
         """So much of these documents is done; a metric may read them several times, and bars do not go back."""
-        now = self.done + int(share * (self._count(docs) - 1))  # the last row is done when its score is
+        now = self.done + int(share * (self._count([len(doc) for doc in docs]) - 1))  # the last row, with its score
         if now > self.told:
             self.told = now
             self.progress(self.work.scorer.spec, now, self.total)
 
-    def _count(self, docs: Sequence[Document]) -> int:
-        for size in {len(doc) for doc in docs} - {*self._rows}:
+    def _count(self, sizes: Sequence[int]) -> int:
+        for size in {*sizes} - {*self._rows}:
             self._rows[size] = len(self.work.outputs) * len(self.work.scorer.view.spans(size))
-        return sum(self._rows[len(doc)] for doc in docs)
+        return sum(map(self._rows.__getitem__, sizes))
 
 
 @dataclass
@@ -129,19 +131,13 @@ class _Part:
     work: BoundMetric
     output: Output
     only: Only | None
-    spans: list[FloatArray] = field(default_factory=list)  # per document: its index, start, stop, weight of each row
-    measured: list[Measured] = field(default_factory=list)
+    gathered: Gathered = field(default_factory=Gathered)
 
     def rows(self, doc: Document) -> list[tuple[Span, Request]]:
         """The rows of a document that are to be scored."""
         pairs = zip(*self.work.cut(doc, self.output))
         return [(span, request) for span, request in pairs
                 if self.only is None or self.only[doc.id][span[0] : span[1]].any()]
-
-    def add(self, measured: Measured, mine: IntArray) -> None:
-        if len(mine):
-            details = [measured.details[i] for i in mine]
-            self.measured.append(Measured(measured.stats[mine], measured.lost[mine], details))
 
     def context_probe(self) -> tuple[Request, Request] | None:
         """A request with and without its context, where it has to be tried whether the metric reads any."""
@@ -156,28 +152,20 @@ class _Part:
                     return request, alone
         return None
 
-    def scores(self, mark: str, stated: tuple[str, ...]) -> Scores:
+    def scores(self, rows: Rows, mark: str, stated: tuple[str, ...]) -> Scores:
         """Everything together; ``mark`` is the hash of the corpus."""
-        metric, corpus = self.work.metric, self.work.corpus
-        columns = np.concatenate(self.spans)  # (rows, 4)
-        if not len(columns):
+        metric, gathered = self.work.metric, self.gathered
+        if not len(rows):
             raise MetricError(f"{self.work.scorer.spec} leaves no row to score", where=f"system {self.output.system}",
                               next="use a smaller view, or partial=include")
-        doc, start, stop = columns[:, :3].T.astype(np.int64)
-        sizes = np.array([len(doc) for doc in corpus.docs], dtype=np.int64)
-        unasked = None if self.only is None else ~np.concatenate([self.only[doc.id] for doc in corpus.docs])
-        rows = Rows(tuple(doc.id for doc in corpus.docs), sizes, doc, start, stop, columns[:, 3], unasked)
-        lost = np.concatenate([one.lost for one in self.measured])
-        stats, details = with_nulls(metric, self.output, rows, np.concatenate([one.stats for one in self.measured]),
-                                    [detail for one in self.measured for detail in one.details])
+        stats, details = with_nulls(metric, self.output, rows, gathered.stats.array(), list(gathered.details))
         return Scores(
-            metric=self.work.scorer.spec, system=self.output.system, rows=rows,
-            stats=stats,
+            metric=self.work.scorer.spec, system=self.output.system, rows=rows, stats=stats,
             reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
             higher_is_better=metric.higher_is_better, range=metric.range,
-            signature=signature(self.work, self.output, rows, (lost > 0).sum(axis=0), mark, metric.outcomes(details)),
-            details=tuple(details) if any(detail is not None for detail in details) else (),
-            lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
+            signature=signature(self.work, self.output, rows, gathered.cut, mark, metric.outcomes(details)),
+            details=tuple(details), lost=gathered.lost.array(), stated=stated, reduce_docs=metric.reduce_docs,
+            decimals=metric.decimals,
         )
 
 
@@ -189,7 +177,7 @@ def _ask(parts: Sequence[_Part], doc: Document) -> Iterator[tuple[int, Request]]
     """Whose request and the request, row by row over views and systems so that shared texts stay close."""
     found = [part.rows(doc) for part in parts]
     for part, rows in zip(parts, found):
-        part.spans.append(np.array([(len(part.spans), *span) for span, _ in rows]).reshape(-1, 4))
+        part.gathered.add_document([span for span, _ in rows])
     for row in zip_longest(*found):
         yield from ((owner, one[1]) for owner, one in enumerate(row) if one is not None)
 

@@ -1,0 +1,1 @@
+"""Forms of run folders besides JSON lines and NumPy archives."""
