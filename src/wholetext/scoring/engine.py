@@ -79,13 +79,12 @@ class Engine:
 
         def keep(found: dict[In, Out]) -> None:
             done.update(found)
-            if not isinstance(backend, Cacheable):
-                return
-            packed = {content_key(backend.id, x): backend.pack(output) for x, output in found.items()}
-            if self.cache:
-                self.cache.put(f"outputs:{backend.id}", packed.items())
-            elif len(self._memory) < _KEPT:
-                self._memory.update(packed)
+            if isinstance(backend, Cacheable):
+                packed = {content_key(backend.id, x): backend.pack(output) for x, output in found.items()}
+                if self.cache:
+                    self.cache.put(f"outputs:{backend.id}", packed.items())
+                elif len(self._memory) < _KEPT:
+                    self._memory.update(packed)
             if self.on_batch:
                 self.on_batch(min(1.0, len(done) / len(inputs)))
 
