@@ -82,6 +82,7 @@ ELSEWHERE = {
     "scoring/explain": "cli/test_explain_cli test_plugins",
     "scoring/blocks/gathered": "scoring/test_columnar scoring/test_evaluate",
     "scoring/blocks/parts": "scoring/test_evaluate scoring/test_context_controls",
+    "scoring/stores/json_lines": "scoring/test_results scoring/test_columnar",
     "scoring/plan": "metrics/test_model_parameters metrics/test_neural_views",
     "scoring/run_schema": "scoring/test_results",
     "taggers/chinese": "taggers/test_analysis",

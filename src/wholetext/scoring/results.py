@@ -34,7 +34,7 @@ from wholetext.scoring.run_schema import (
     listed,
     seal,
 )
-from wholetext.scoring.stores import columnar
+from wholetext.scoring.stores import columnar, json_lines
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
@@ -230,14 +230,14 @@ def _write_files(results: Results, fresh: Path, parquet: bool) -> None:
         columnar.write_texts(fresh / "texts.parquet", results.corpus, results.outputs)
         columnar.write_results(fresh / "results.parquet", results.scores, LEVELS)
     else:
-        _write_lines(fresh / "texts.jsonl", _texts(results))
-        _write_lines(fresh / "results.jsonl", _lines(results))
+        json_lines.write_texts(fresh / "texts.jsonl", results.corpus, results.outputs)
+        json_lines.write_results(fresh / "results.jsonl", results.scores, LEVELS)
     metrics = []
     for i, (spec, by_system) in enumerate(results.scores.items()):
         if parquet:
             columnar.write_stats(fresh / f"stats{i}.parquet", by_system)
         else:
-            np.savez_compressed(fresh / f"stats{i}.npz", **_arrays(by_system))
+            json_lines.write_stats(fresh / f"stats{i}.npz", by_system)
         details = [list(scores.details) for scores in by_system.values()]
         if any(details):
             (fresh / f"details{i}.json").write_text(json.dumps(details, ensure_ascii=False), "utf-8")
@@ -253,16 +253,6 @@ def _write_files(results: Results, fresh: Path, parquet: bool) -> None:
             "flags": results.flags, "comparison": results.comparison, "environment": dict(results.environment),
             "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())}}
     (fresh / "run.json").write_text(seal(head), "utf-8")
-
-
-def _arrays(by_system: Mapping[str, Scores]) -> dict[str, Any]:
-    arrays: dict[str, Any] = {}
-    for j, scores in enumerate(by_system.values()):
-        rows = scores.rows
-        arrays |= {f"{j}.stats": scores.stats, f"{j}.doc": rows.doc, f"{j}.start": rows.start}
-        arrays |= {f"{j}.stop": rows.stop, f"{j}.weight": rows.weight}
-        arrays |= {} if scores.lost is None else {f"{j}.lost": scores.lost}
-    return arrays
 
 
 def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
@@ -338,7 +328,7 @@ def _read_metric(
     parquet = f"stats{i}.parquet" in files.left
     place = Place(str(files.folder / f"stats{i}.{'parquet' if parquet else 'npz'}"))
     every = (columnar.read_stats(files.checked(f"stats{i}.parquet"), entry["systems"], most) if parquet else
-             _read_arrays(Arrays(files.read(f"stats{i}.npz"), most, place), len(entry["systems"])))
+             json_lines.read_stats(Arrays(files.read(f"stats{i}.npz"), most, place), len(entry["systems"])))
     found = {}
     overrides = type(metric).reduce_docs is not Metric.reduce_docs
     given = given_parameters(entry["spec"])
@@ -365,13 +355,6 @@ def _read_metric(
     return found
 
 
-def _read_arrays(arrays: Arrays, systems: int) -> Iterator[columnar.Stats]:
-    for j in range(systems):
-        doc, start, stop = (arrays.read(f"{j}.{name}", "iu", 1) for name in ("doc", "start", "stop"))
-        weight, stats = arrays.read(f"{j}.weight", "iuf", 1), arrays.read(f"{j}.stats", "iuf", 2)
-        yield doc, start, stop, weight, stats, arrays.read(f"{j}.lost", "iu", 2) if arrays.has(f"{j}.lost") else None
-
-
 @contextmanager
 def damaged_details(scores: Scores) -> Iterator[None]:
     """Details are of the metric's own shape, so only those who use them can tell that they are damaged."""
@@ -380,12 +363,6 @@ def damaged_details(scores: Scores) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:
         raise RunError(f"the details of {scores.metric} for {scores.system} are damaged "
                        f"({type(fault).__name__}: {fault})", next=AGAIN) from None
-
-
-def _texts(results: Results) -> Iterator[dict[str, Any]]:
-    for doc in results.corpus.docs:
-        yield {"doc": doc.id, "src": doc.src, "refs": dict(doc.refs), "meta": dict(doc.meta),
-               "outputs": {output.system: output.docs[doc.id] for output in results.outputs}}
 
 
 def _read_texts(files: _Files, head: dict[str, Any]) -> tuple[Corpus, tuple[Output, ...]]:
@@ -400,29 +377,3 @@ def _read_texts(files: _Files, head: dict[str, Any]) -> tuple[Corpus, tuple[Outp
     place.need(len({doc.id for doc in docs}) == len(docs), "a document is there twice")
     langs = (head["langs"][0], head["langs"][1])
     return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())
-
-
-def _lines(results: Results) -> Iterator[dict[str, Any]]:
-    """One line per score: numbers as numbers, undefined ones as null."""
-    for spec, by_system in results.scores.items():
-        for system, scores in by_system.items():
-            for level in LEVELS:
-                table = scores.table(level)
-                for i, values in enumerate(table):
-                    line: dict[str, Any] = {"metric": spec, "system": system, "level": level}
-                    if level == "row":
-                        row = scores.rows[i]
-                        line |= {"doc": row.doc, "start": row.start, "stop": row.stop}
-                    elif level == "doc":
-                        line |= {"doc": scores.rows.docs[i]}
-                    numbers = [None if np.isnan(value) else float(value) for value in values]
-                    line |= {"score": numbers[0], **dict(zip(scores.outputs[1:], numbers[1:]))}
-                    if level == "corpus":
-                        line |= {"signature": str(scores.signature)}
-                    yield line
-
-
-def _write_lines(path: Path, lines: Iterator[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as out:
-        for line in lines:
-            out.write(json.dumps(line, ensure_ascii=False) + "\n")

@@ -1,1 +1,1 @@
-"""Forms of run folders besides JSON lines and NumPy archives."""
+"""The forms of run folders: JSON lines with NumPy archives, and Parquet."""
