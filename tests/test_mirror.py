@@ -73,6 +73,7 @@ ELSEWHERE = {
     "metrics/learned": "training/test_training metrics/test_wt_mini",
     "metrics/model_metric": "metrics/test_neural_views metrics/test_model_parameters",
     "metrics/sbert": "metrics/test_neural_views",
+    "notebook/run_table": "notebook/test_display notebook/test_frames",
     "ranking/panel": "ranking/test_rank",
     "registry": "test_spec test_plugins",
     "reporting/analysis": "reporting/test_page",

@@ -73,11 +73,25 @@ def test_the_leaderboard_in_html_has_every_system_and_escapes_every_string() -> 
     for shown in (run._repr_html_(), comparison._repr_html_()):
         page = Tags()
         page.feed(shown)
-        assert {*page.tags} <= {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary",
+        assert {*page.tags} <= {"div", "table", "thead", "tbody", "tr", "th", "td", "details", "summary",
                                 "ul", "li"}  # fmt: skip
         assert {f"{NASTY}{i}" for i in range(3)} <= {*page.cells}
         assert page.tags.count("tr") == 4
         assert f"{run['chrf'][f'{NASTY}1'].score:.2f}" in page.cells
+
+
+def test_intervals_and_ranks_are_shown_where_the_run_has_them() -> None:
+    docs = tuple(Document(f"d{i}", None, {"r": (f"the cat {'x' * i} sat on the mat",)}) for i in range(8))
+    outputs = [Output(name, {doc.id: (text,) for doc in docs})
+               for name, text in (("good", "the cat sat on the mat"), ("bad", "dog"))]  # fmt: skip
+    loaded = wt.Loaded(Corpus("c", ("", ""), docs), outputs)  # type: ignore[arg-type]
+    run = wt.make_run(loaded, ["chrf", "ter"], Options(cache=False, flags=False))
+    shown = Tags()
+    shown.feed(run._repr_html_())
+    for spec, one in wt.compare_run(run)[1].items():
+        standing = one["good"]
+        assert f"{standing.score:.2f} ±{standing.interval.half_width:.2f} #{standing.rank}" in shown.cells, spec
+    assert shown.cells[0].endswith("# the rank cluster")
 
 
 def test_results_are_iterated_by_spec(run: Results) -> None:

@@ -111,7 +111,7 @@ def annotations_(
     warn(found.notes)
     if out is not None:
         results = open_run(run) if run is not None else None
-        loaded = Loaded(results.corpus, results.outputs) if results else found.loaded(langs)
+        loaded = Loaded(results.corpus, results.outputs) if results is not None else found.loaded(langs)
         write_judgments(out, found, loaded)
     if json_ or format == "json":
         terminal.print_json({"systems": _systems(found), "notes": found.notes, "out": out and str(out)})

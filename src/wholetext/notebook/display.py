@@ -73,5 +73,5 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str,
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     below = "".join(f"<li>{escape(note)}</li>" for note in notes)
     said = f"<details><summary>notes ({len(notes)})</summary><ul>{below}</ul></details>" if notes else ""
-    return (f'<div><table><caption style="text-align:left">{escape(caption)}</caption>'
+    return (f"<div><div>{escape(caption)}</div><table>"
             f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>{said}</div>")

@@ -10,7 +10,7 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from wholetext.errors import MissingExtra, RunError, count, did_you_mean
 from wholetext.files.output_folder import Kind, changing, check, current, locked
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import sha256
-from wholetext.notebook.display import HTML_SYSTEMS, MOST, html_table, printed, shortened, text_table
-from wholetext.notebook.frames import Tabular
+from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
 from wholetext.scoring.run_schema import (
     AGAIN,
@@ -39,17 +38,13 @@ from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
 from wholetext.version import __version__
 
-if TYPE_CHECKING:
-    import altair
-
 Store = Literal["auto", "jsonl", "parquet"]
 ROWS = 1_000_000  # from which ``auto`` is Parquet
 LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
-_NUMBERS = ("start", "stop", "weight", "segment", "score")  # columns of a table
 
 
-@dataclass(frozen=True, eq=False)
-class Results(Tabular):
+@dataclass(frozen=True, eq=False, repr=False)
+class Results(RunTable):
     """Everything one run produced: spec → system → Scores, with the texts and the warnings."""
 
     corpus: Corpus
@@ -96,43 +91,6 @@ class Results(Tabular):
         """(spec, system → scores) of every metric."""
         return self.scores.items()
 
-    def columns(self, level: Level = "doc") -> Mapping[str, Any]:
-        """Metric, system, place and ``score`` of every metric and system, as the columns of a table.
-
-        Further outputs (precision, categories …) differ between metrics: ``results[spec][system].columns()`` has them.
-        """
-        parts = [scores.columns(level) for by_system in self.scores.values() for scores in by_system.values()]
-        names = list(dict.fromkeys(name for part in parts for name in list(part)[: list(part).index("score") + 1]))
-        return {name: np.concatenate([np.asarray(part[name], dtype=None if name in _NUMBERS else object)
-                                      for part in parts]) for name in names}
-
-    def _leaderboard(self) -> tuple[str, list[str], list[list[str]]]:
-        """What the run is, and its scores: the head of the table and a line per system, best first by the first."""
-        corpus, found = self.corpus, list(self.scores.values())
-        langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
-        title = (f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
-                 f"{count(len(found), 'metric')}, {count(len(corpus), 'document')}, "
-                 f"{count(sum(map(len, corpus.docs)), 'segment')}")
-        order = list(self.systems)
-        if found:
-            values = {system: scores.score for system, scores in found[0].items()}
-            sign = -1 if next(iter(found[0].values())).higher_is_better else 1
-            order = sorted(values, key=lambda name: (np.isnan(values[name]), sign * values[name], name))
-        head = [f"{spec} {'↑' if next(iter(one.values())).higher_is_better else '↓'}"
-                for spec, one in self.scores.items()]
-        rows = [[system, *(printed(one[system].score, one[system].places) for one in found)] for system in order]
-        return title, ["system", *head], rows
-
-    def __repr__(self) -> str:
-        title, head, rows = self._leaderboard()
-        notes = f"\n{count(len(self.notes), 'note')}: see .notes" if self.notes else ""
-        return shortened(f"Results of {title}\n{text_table(head, rows)}{notes}", MOST)
-
-    def _repr_html_(self) -> str:
-        title, head, rows = self._leaderboard()
-        left = f" (the first {HTML_SYSTEMS} systems)" if len(rows) > HTML_SYSTEMS else ""
-        return html_table(head, rows[:HTML_SYSTEMS], f"{title}{left}", self.notes)
-
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
         """Write a run folder, as `wholetext score --out` does; ``Results.load`` and every command read it."""
         if not overwrite and run_file(Path(folder), "run.json").exists():
@@ -146,14 +104,6 @@ class Results(Tabular):
         import wholetext  # public functions of higher layers, found by name when they are called
 
         return wholetext.open_run(folder)
-
-    def plot(self, kind: str = "leaderboard", metric: str | None = None) -> altair.TopLevelMixin:
-        """An altair chart of the run: ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
-        ``categories``, of the first metric unless one is named (extra ``report``).
-        """
-        import wholetext
-
-        return wholetext.plot(self, kind, metric)
 
     def by_domain(self, spec: str, output: str | None = None) -> dict[str, dict[str, float]]:
         """System → domain → score of the documents that are in it (``meta["domain"]``); of another output if named."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def language_pair(folder: FilePath, langs: Langs) -> str:
 
 def _root(folder: FilePath) -> Path:
     root = Path(folder)
-    if root.is_file():
+    if os.path.isfile(root):  # noqa: PTH113 - pathlib raises where a name is too long
         raise InputError("this is a file, and human scores are read from EvalSet folders", where=str(root),
                          next="write its texts with wholetext.io.formats.evalset.write(FOLDER, wholetext.read(FILE)), "
                               "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)")
