@@ -12,6 +12,8 @@ SOURCE = TESTS.parent / "src" / "wholetext"
 # module → test files (below tests/) that cover it under another name: most are tested through the metric, format or
 # verb that people use
 ELSEWHERE = {
+    "alignment/paragraphs": "alignment/test_output_paragraphs",
+    "alignment/vectors": "alignment/test_sentence_vectors",
     "annotation/annotations": "annotation/test_pearmut",
     "annotation/campaign": "annotation/test_pearmut",
     "backends/comet/model": "backends/test_comet_checkpoint metrics/test_comet",
@@ -78,14 +80,15 @@ ELSEWHERE = {
     "registry": "test_spec test_plugins",
     "reporting/analysis": "reporting/test_page",
     "reporting/panels": "reporting/test_page reporting/test_studies",
+    "reporting/texts": "reporting/test_page_texts",
     "rows": "test_views",
-    "scoring/bound": "scoring/test_evaluate scoring/test_context_controls",
-    "scoring/explain": "cli/test_explain_cli test_plugins",
     "scoring/blocks/gathered": "scoring/test_columnar scoring/test_evaluate",
     "scoring/blocks/parts": "scoring/test_evaluate scoring/test_context_controls",
-    "scoring/stores/json_lines": "scoring/test_results scoring/test_columnar",
+    "scoring/bound": "scoring/test_evaluate scoring/test_context_controls",
+    "scoring/explain": "cli/test_explain_cli test_plugins",
     "scoring/plan": "metrics/test_model_parameters metrics/test_neural_views",
     "scoring/run_schema": "scoring/test_results",
+    "scoring/stores/json_lines": "scoring/test_results scoring/test_columnar",
     "taggers/chinese": "taggers/test_analysis",
     "taggers/given": "metrics/test_blonde_paper test_damaged_values",
     "taggers/hanta_de": "taggers/test_analysis",
@@ -109,7 +112,7 @@ def modules() -> list[str]:
 @pytest.mark.parametrize("module", modules())
 def test_a_module_has_tests(module: str) -> None:
     room, name = module.split("/")[0], Path(module).name
-    own = [*(TESTS / room).rglob(f"test_{name}.py"), *TESTS.glob(f"test_{name}.py")]
+    own = [*((TESTS / room).rglob(f"test_{name}.py") if "/" in module else TESTS.glob(f"test_{name}.py"))]
     if module in ELSEWHERE:
         assert not own, f"{module} has a test file of its own: take it off the list"
         own = [TESTS / f"{other}.py" for other in ELSEWHERE[module].split()]
@@ -118,3 +121,9 @@ def test_a_module_has_tests(module: str) -> None:
 
 def test_the_list_names_modules_that_are_there() -> None:
     assert {*ELSEWHERE} <= {*modules()}
+
+
+def test_names_of_test_files_are_unique() -> None:
+    """pytest imports them by name alone."""
+    names = sorted(path.name for path in TESTS.rglob("test_*.py"))
+    assert names == sorted(set(names))

@@ -39,9 +39,8 @@ def test_numbers_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_run_says_where_and_with_what_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.scoring.engine import Engine
-    from wholetext.scoring.evaluate import environment
+    from wholetext.scoring.blocks.stream import environment
 
     pretend(monkeypatch, 0, False)
-    found = environment(Engine())
+    found = environment("auto")
     assert found["device"] == "cpu" and found["torch"] == torch.__version__ and "python" in found
