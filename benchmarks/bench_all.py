@@ -137,7 +137,8 @@ def page(rows: list[str]) -> str:
     return "\n".join([
         "# Benchmarks", "",
         f"Written by `make bench-all ARGS=--write` on {date.today()}: {machine}.",
-        "Processor seconds of one thread, the least of several runs in turns, on the same texts with equal results.",
+        "Processor seconds of one thread, the least of several runs in turns, on the same texts; scores of BLEU, chrF "
+        "and TER are checked to be equal.",
         "`make bench-all` fails if a ratio is more than 15 % below the one in `benchmarks/ratios.json`. Ratios of",
         "neural metrics, which need an environment of their own, are in [neural](neural.md). More on each:",
         "[resampling](significance.md), [meta-evaluation](meta.md#speed), [BlonDe](blonde.md), [scale](scale.md).", "",
