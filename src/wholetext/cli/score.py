@@ -22,7 +22,6 @@ from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
-    from wholetext.scoring.plan import PlannedCalls
     from wholetext.scoring.sweep import Sweep
 
 
@@ -164,21 +163,12 @@ def plan(
             print(f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
                   f"{one.lost_focus} scored text")
         if one.calls is not None:
-            print(f"  {_cost(one.calls)}")
+            print(f"  {one.calls}")
         for row in one.shown:
             where = f"{printable(row.doc)} {row.start + 1}–{row.stop}, {printable(row.system)}"
             print(f"  {where}  (« » marks what is scored)")
             for side, text in row.sides:
                 print(f"    {side:<6} {printable(text)}")
-
-
-def _cost(one: PlannedCalls) -> str:
-    """Calls, tokens and cost in one or two lines."""
-    how = "counted by the endpoint" if one.counted else "estimated from bytes"
-    cost = "no price (--prices)" if one.cost is None else f"at most {one.cost:.4f} {one.currency}".rstrip()
-    return (f"{count(one.calls, 'call')}, {one.stored} answered before; the others:\n"
-            f"  {one.tokens_in:,} input tokens ({how}), at most {one.tokens_out:,} output tokens,\n"
-            f"  cost {cost}")
 
 
 def sweep(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.backends.chat.calls import Calls
-from wholetext.errors import MetricError
+from wholetext.errors import MetricError, count
 from wholetext.files.cache import Cache
 from wholetext.files.storage import write_file
 from wholetext.notebook.display import brief
@@ -45,6 +45,14 @@ class PlannedCalls:
     tokens_out: int  # at most
     cost: float | None  # at most; None without a price of the model
     currency: str
+
+    def __str__(self) -> str:
+        """Calls, tokens and cost in three lines."""
+        how = "counted by the endpoint" if self.counted else "estimated from bytes"
+        cost = "no price (--prices)" if self.cost is None else f"at most {self.cost:.4f} {self.currency}".rstrip()
+        return (f"{count(self.calls, 'call')}, {self.stored} answered before; the others:\n"
+                f"  {self.tokens_in:,} input tokens ({how}), at most {self.tokens_out:,} output tokens,\n"
+                f"  cost {cost}")
 
 
 @dataclass(frozen=True)
