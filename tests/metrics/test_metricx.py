@@ -106,8 +106,8 @@ def test_batching_does_not_matter(texts: Any, model: str) -> None:
     alone = score(made, [output], spec, Options(cache=False, batch_tokens=1))["system"].at("row")
     for budget in (500, 8000):
         many = score(made, [output], spec, Options(cache=False, batch_tokens=budget))["system"].at("row")
-        # the scale is 0 to 25, where single precision has steps of 2e-6: 1e-6 of the range
-        np.testing.assert_allclose(many, alone, atol=25e-6, rtol=0)
+        # the scale is 0 to 25, where single precision has steps of 2e-6: 2e-6 of the range, on any kernel of MKL
+        np.testing.assert_allclose(many, alone, atol=50e-6, rtol=0)
 
 
 def test_settings_by_name_of_the_model() -> None:
