@@ -131,6 +131,14 @@ def test_a_place_where_no_cache_can_be(tmp_path: Path, where: str) -> None:
         Cache(tmp_path / where)
 
 
+def test_devices_and_pipes_are_no_cache(tmp_path: Path) -> None:
+    """SQLite would put files beside them."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CacheError, match="not a regular file"):
+        Cache(tmp_path / "pipe")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
 def test_a_full_disk_is_said_and_nothing_is_set_aside(tmp_path: Path) -> None:
     script = """
 import resource, sys

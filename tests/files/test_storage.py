@@ -75,6 +75,8 @@ def test_leftovers_of_dead_processes_go_and_nothing_else(tmp_path: Path) -> None
     ("/proc/version", "cannot be written"), ("/proc/new", "cannot be written"),
 ])  # fmt: skip
 def test_what_cannot_be_written_is_an_error_with_a_reason(tmp_path: Path, target: str, reason: str) -> None:
+    if target == "/dev/full" and not Path(target).is_char_device():
+        pytest.skip("this system has no /dev/full")
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("as it was")
     where = target if target.startswith("/") else f"{tmp_path}/{target}"

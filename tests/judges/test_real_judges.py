@@ -9,6 +9,7 @@ import math
 import os
 import random
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -85,7 +86,8 @@ def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy,
     spec, cache = f"judge-da@{small_model.NAME}", tmp_path / "cache.sqlite"
     total = 2 * judge_run.PIECE[1]
     moments = sorted(random.Random(18).sample(range(1, total), 10))
-    real.gate = lambda number: number not in moments  # every kill takes one arrival
+    killed = threading.Semaphore(0)
+    real.gate = lambda number: number not in moments or not killed.acquire()  # held until its client is dead
     for place, moment in enumerate(moments):
         child = judge_run.started(real.url, cache, spec, 1)
         while real.arrived < moment and child.poll() is None:
@@ -93,6 +95,7 @@ def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy,
         assert child.poll() is None, "it ended before it could be killed"
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
+        killed.release()
         assert len(real.exchanges) == moment - place - 1, "what was answered before the kill was asked for again"
     resumed = judge_run.scores(real.url, cache, spec, 1)
     assert [*real.asked.values()] == [1] * total

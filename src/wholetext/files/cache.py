@@ -149,6 +149,8 @@ class Cache:
     def _open(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and not self.path.is_file():
+                raise ValueError("it is not a regular file")
             try:
                 db = _connect(self.path)
             except _FAULTS as fault:
