@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import wholetext as wt
+from in_process import call
 from wholetext.annotation.annotations import read_pearmut, write_judgments
 from wholetext.annotation.campaign import characters, make_campaign, units
-from wholetext.cli.main import main
 from wholetext.errors import AlignmentError, InputError, RunError
 from wholetext.io.formats.scores import human_scores
 from wholetext.meta.judgments.sources import find_ratings
@@ -216,15 +216,6 @@ def test_broken_files_are_answered(content: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError) as fault:
         read_pearmut(path)
     assert "log.jsonl" in str(fault.value)
-
-
-def call(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
-    code = 0
-    try:
-        main(list(map(str, argv)))
-    except SystemExit as done:
-        code = int(done.code or 0)
-    return code, *capsys.readouterr()
 
 
 def test_from_run_to_campaign_to_judgments(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from wholetext.cli.main import main
+from in_process import call
 from wholetext.demo import load
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
@@ -19,16 +19,6 @@ from wholetext.types import Corpus, Document, Output
 
 HOW = ["--test", "bootstrap", "--resample", "segments", "--alpha", "0.3", "--baseline", "literal", "--draws", "300"]
 Capture = pytest.CaptureFixture[str]
-
-
-def call(capsys: Capture, *argv: str) -> tuple[int, str, str]:
-    code = 0
-    try:
-        main(list(argv))
-    except SystemExit as done:
-        code = int(done.code or 0)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 @pytest.fixture(scope="module")

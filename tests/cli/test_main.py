@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from in_process import call
 from wholetext import plugins
 from wholetext.cli import options
-from wholetext.cli.main import VERBS, command, function, main
+from wholetext.cli.main import VERBS, command, function
 
 VERB = '''
 from typing import Annotated
@@ -49,35 +50,26 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     plugins.installed.cache_clear()
 
 
-def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
-    try:
-        main([*argv])
-        code = 0
-    except SystemExit as end:
-        code = int(end.code or 0)
-    return code, *capsys.readouterr()
-
-
 def test_a_verb_of_a_package_is_listed_without_importing_it(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "--help")
+    code, out, _ = call(capsys, "--help")
     assert code == 0 and "Plug-in of verbs 1.5." in out and "\n  count " in out
     assert "verbs_code" not in sys.modules
 
 
 def test_a_verb_of_a_package_has_options_like_any_other(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = str(package / "texts.txt")
-    assert run(capsys, "count", "-t", texts, "-r", texts)[:2] == (0, "3 segments\n")
-    assert run(capsys, "count", "-t", texts, "-r", texts, "--shout")[:2] == (0, "3 SEGMENTS\n")
-    code, out, _ = run(capsys, "count", "--help")
+    assert call(capsys, "count", "-t", texts, "-r", texts)[:2] == (0, "3 segments\n")
+    assert call(capsys, "count", "-t", texts, "-r", texts, "--shout")[:2] == (0, "3 SEGMENTS\n")
+    code, out, _ = call(capsys, "count", "--help")
     assert code == 0 and "Count the segments" in out and "--shout" in out and "--test-set" in out
 
 
 def test_packages_cannot_replace_verbs_and_their_faults_name_them(
     package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, _ = run(capsys, "score", "--help")
+    code, out, _ = call(capsys, "score", "--help")
     assert code == 0 and "Score systems" in out and "Count" not in out
-    code, _, err = run(capsys, "broken")
+    code, _, err = call(capsys, "broken")
     assert code == 2 and "the verb 'broken' of verbs 1.5 is not a function" in err
 
 

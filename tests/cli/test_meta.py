@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from in_process import call
+
 sys.path.append(str(Path(__file__).resolve().parent.parent / "meta"))
 import evalset_folder
-
-from wholetext.cli.main import main
 
 
 @pytest.fixture
@@ -19,18 +19,8 @@ def folder(tmp_path: Path) -> str:
     return str(evalset_folder.make(tmp_path))
 
 
-def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
-    try:
-        main([*argv])
-        code = 0
-    except SystemExit as end:
-        code = int(end.code or 0)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
 def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = run(capsys, "meta", folder, "-l", "de-en", "-m", "chrf", "--stored", "--level", "sys", "--level",
+    code, out, _ = call(capsys, "meta", folder, "-l", "de-en", "-m", "chrf", "--stored", "--level", "sys", "--level",
                        "doc", "--level", "seg", "--draws", "50", "--interval", "documents", "--between", "--k", "1..2",
                        "--out", str(tmp_path / "out"))
     assert code == 0
@@ -41,20 +31,20 @@ def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tm
 
 
 def test_json_latex_and_tsv(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "meta", folder, "--task", "seg:pearson", "--draws", "20", "--json")
+    code, out, _ = call(capsys, "meta", folder, "--task", "seg:pearson", "--draws", "20", "--json")
     assert code == 0
     assert [m["name"] for m in json.loads(out)["tasks"][0]["metrics"]] == ["good", "poor"]
-    code, out, _ = run(capsys, "meta", folder, "--tasks", "wmt24", "--draws", "20", "--latex")
+    code, out, _ = call(capsys, "meta", folder, "--tasks", "wmt24", "--draws", "20", "--latex")
     assert code == 0
     assert out.startswith(r"\begin{tabular}")
     assert r"seg:acc\_eq" in out
     curve = ("-m", "chrf", "--k", "1,2", "--level", "sys", "--draws", "0")
-    code, out, _ = run(capsys, "meta", folder, *curve, "--latex")
+    code, out, _ = call(capsys, "meta", folder, *curve, "--latex")
     assert out.count(r"\begin{tabular}") == 2 and r"direct\textasciitilde{}average" in out
     assert "2 & chrf & direct" in out
-    code, out, _ = run(capsys, "meta", folder, *curve, "-f", "tsv")
+    code, out, _ = call(capsys, "meta", folder, *curve, "-f", "tsv")
     assert out.split("\n\n")[1].splitlines()[0].startswith("where\tk\tmetric")
-    code, out, _ = run(capsys, "meta", folder, "--level", "seg", "--draws", "0", "-f", "tsv")
+    code, out, _ = call(capsys, "meta", folder, "--level", "seg", "--draws", "0", "-f", "tsv")
     assert out.splitlines()[0].split("\t")[:4] == ["task", "where", "gold", "metric"]
 
 
@@ -63,7 +53,7 @@ def test_json_latex_and_tsv(folder: str, capsys: pytest.CaptureFixture[str]) -> 
     (["--k", "x"], "invalid paragraph lengths"), (["-m", "nothing"], "no metric 'nothing'"),
     (["--k", "2"], "computed here"), (["--tasks", "wmt19"], "no task list"), (["--gold", "esa"], "no human scores")])
 def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], argv: list[str], text: str) -> None:
-    code, _, err = run(capsys, "meta", folder, "--draws", "0", *argv)
+    code, _, err = call(capsys, "meta", folder, "--draws", "0", *argv)
     assert code == 2
     assert err.startswith("error: ")
     assert text in err
@@ -73,24 +63,24 @@ def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], ar
 def test_a_missing_system(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = Path(folder) / "metric-scores" / "de-en" / "poor-src.sys.score"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("gamma")))
-    code, _, err = run(capsys, "meta", folder)
+    code, _, err = call(capsys, "meta", folder)
     assert code == 2
     assert "poor-src.sys.score" in err
     assert "'gamma'" in err
-    code, out, _ = run(capsys, "meta", folder, "--allow-missing", "--draws", "10")
+    code, out, _ = call(capsys, "meta", folder, "--allow-missing", "--draws", "10")
     assert code == 0
     assert "excluded for all metrics, because some have no scores for them: gamma" in out
 
 
 def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = run(capsys, "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
+    code, out, _ = call(capsys, "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
     assert code == 0
     assert out.splitlines()[2].split("\t") == ["1", "39", "8", "0"]
     made = tmp_path / "p" / "wmt22.small.k2"
-    code, out, _ = run(capsys, "meta", str(made), "-m", "chrf", "--level", "seg", "--draws", "10")
+    code, out, _ = call(capsys, "meta", str(made), "-m", "chrf", "--level", "seg", "--draws", "10")
     assert code == 0
     assert "4 × 3" in out
-    code, out, _ = run(capsys, "paragraphs", folder, "--k", "2", "--out", str(tmp_path / "j"), "-f", "jsonl")
+    code, out, _ = call(capsys, "paragraphs", folder, "--k", "2", "--out", str(tmp_path / "j"), "-f", "jsonl")
     lines = (tmp_path / "j" / "wmt22.small.k2.de-en.jsonl").read_text().splitlines()
     assert json.loads(lines[0])["hyp"].startswith("source sentence 0")
 
@@ -98,7 +88,7 @@ def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: P
 @pytest.mark.data
 def test_paragraphs_of_the_raw_table(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = data / "evalsets" / "wmt21.tedtalks"
-    code, out, _ = run(capsys, "paragraphs", str(folder), "-l", "zh-en", "--k", "3,10", "--mqm-tsv",
+    code, out, _ = call(capsys, "paragraphs", str(folder), "-l", "zh-en", "--k", "3,10", "--mqm-tsv",
                        str(folder / "human-scores" / "raw" / "mqm_ted_zhen.tsv"))
     assert code == 0
     assert [line.split("\t")[:2] for line in out.splitlines()[2:]] == [["3", "2499"], ["10", "590"]]

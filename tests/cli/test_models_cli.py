@@ -7,21 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.cli.main import main
+from in_process import call
 from wholetext.demo import load
 from wholetext.scoring.evaluate import open_run
 
 Capture = pytest.CaptureFixture[str]
-
-
-def call(capsys: Capture, *argv: str) -> tuple[int, str, str]:
-    code = 0
-    try:
-        main(list(argv))
-    except SystemExit as done:
-        code = int(done.code or 0)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def test_list_and_show(capsys: Capture) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from in_process import call
 from wholetext.cli.leaderboard import _scores
 from wholetext.cli.main import main
 from wholetext.cli.shell.spelling import spread
@@ -42,17 +43,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for output in outputs:
         write(output.system, [segment for doc in corpus.docs for segment in output.docs[doc.id]])
     return folder
-
-
-def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
-    """Run the command in this process: exit code, stdout, stderr."""
-    code = 0
-    try:
-        main(list(argv))
-    except SystemExit as done:
-        code = int(done.code or 0)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def arguments(files: Path, *more: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.cli.main import main
+from in_process import call
 from wholetext.cli.shell.spelling import split_metrics, spread, with_model
 from wholetext.errors import InputError, SpecError
 
@@ -18,12 +18,6 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, last in (("ref", "this is number four"), ("a", "this is number four"), ("b", "this is number five")):
         (tmp_path / f"{name}.txt").write_text(f"there were one or two\n{last}\n", "utf-8")
     return tmp_path
-
-
-def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main([*argv])
-    return int(left.value.code or 0), *capsys.readouterr()
 
 
 def test_several_metrics_follow_one_option() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import wholetext as wt
-from wholetext.cli.main import main
+from in_process import call
 from wholetext.demo import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,12 +77,6 @@ def test_what_cannot_be_decided_is_an_error(results: wt.Results) -> None:
                  for name, one in results["chrf"].items()}
     with pytest.raises(wt.MetricError, match="no defined score for coherent"):
         wt.gate(replace(results, scores={"chrf": undefined}), "coherent")
-
-
-def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main([*words])
-    return int(left.value.code or 0), *capsys.readouterr()
 
 
 def test_the_command_exits_with_the_outcome(

@@ -1,0 +1,17 @@
+"""The command line, called in this process."""
+
+from __future__ import annotations
+
+import pytest
+
+from wholetext.cli.main import main
+
+
+def call(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of ``wholetext ARGV…``."""
+    code = 0
+    try:
+        main(list(map(str, argv)))
+    except SystemExit as done:
+        code = int(done.code or 0)
+    return code, *capsys.readouterr()
