@@ -50,11 +50,11 @@ def test_systems_can_be_shown_and_hidden(look: Look, report: Path) -> None:
 
 def test_colour_by_score_and_by_gain(look: Look, report: Path) -> None:
     page = look(report, "document?d=1")
-    values = page.locator("td.hyp .chipscore").all_inner_texts()
+    values = page.locator("td.hyp .chipscore .value").all_inner_texts()
     block = page.evaluate("documentBlock(1)")
     assert float(values[0]) == pytest.approx(block["rows"][0]["v"][0][0], abs=0.006)
     page.get_by_label("Colour by").select_option(label="gain by context: bertscore")
-    page.wait_for_function("document.querySelector('.chipscore').textContent.match(/^[+−]0/)")
+    page.wait_for_function("document.querySelector('.chipscore .value').textContent.match(/^[+−]0/)")
     page.get_by_label("Colour by").select_option(label="nothing")
     page.wait_for_selector(".chipscore", state="detached")
 

@@ -36,7 +36,8 @@ def violations(page: Any, axe: str, scheme: str) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_violation(look: Look, report: Path, axe: str, scheme: str) -> None:
-    for where in ("leaderboard?base=1", "documents", "document?s=1", "compare?m=4"):
+    for where in ("leaderboard?base=1", "documents", "documents?raw=1", "document?s=1", "document?diff=1",
+                  "compare?m=4"):  # fmt: skip
         page = look(report, where, color_scheme=scheme)
         if where.startswith("leaderboard"):
             page.get_by_role("button", name="Signature of chrf").click()
@@ -55,8 +56,10 @@ def test_no_serious_violation_in_studies(look: Look, studies: Path, axe: str, sc
 
 
 def test_no_serious_violation_on_a_phone(look: Look, report: Path, axe: str) -> None:
-    for where in ("leaderboard", "document?s=1"):
+    for where in ("leaderboard", "documents", "document?s=1&diff=2", "compare"):
         page = look(report, where, viewport={"width": 390, "height": 844})
+        if page.locator("nav summary").count():
+            page.locator("nav summary").click()
         assert violations(page, axe, "light") == [], where
 
 

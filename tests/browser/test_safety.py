@@ -57,7 +57,7 @@ def test_hostile_texts_are_texts(look: Look, hostile: Path, artefacts: Path) -> 
     assert len(shown[9]) == 100_000
     assert "49" not in shown[3]
     assert NAME in page.locator("#texts thead").first.inner_text()
-    page.locator("text=" + NAME).first.hover()
+    page.locator("#texts thead").first.get_by_text(NAME).hover()
     assert page.evaluate("window.pwned") is None
     page.screenshot(path=artefacts / "hostile.png")
 

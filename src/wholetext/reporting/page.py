@@ -31,10 +31,10 @@ from wholetext.scoring.results import Results, run_file
 from wholetext.significance.compare import Significance
 from wholetext.version import __version__
 
-SCRIPTS = ("dom.js", "data.js", "color.js", "charts.js", "grids.js", "leaderboard.js", "documents.js", "marks.js",
-           "document.js", "segment.js", "compare.js", "studies.js", "main.js")
+SCRIPTS = ("dom.js", "data.js", "color.js", "export.js", "charts.js", "grids.js", "leaderboard.js", "documents.js",
+           "marks.js", "diff.js", "document.js", "texts.js", "segment.js", "compare.js", "studies.js", "main.js")
 GENERATOR = b'<meta name="generator" content="wholetext '
-STYLES = ("theme.css", "page.css", "charts.css", "tables.css", "document.css", "screens.css")
+STYLES = ("theme.css", "page.css", "navigation.css", "charts.css", "tables.css", "document.css", "screens.css")
 Source = Results | Study | Path | str
 
 

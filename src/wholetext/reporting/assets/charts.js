@@ -230,6 +230,13 @@ function difference(delta, low, high, kind) {
   return chart;
 }
 
+/** A name that fits, without its middle: documents of one source differ at the end. */
+function shorten(text, many) {
+  if (text.length <= many) return text;
+  const end = Math.floor((many - 1) * 0.6);
+  return `${text.slice(0, many - 1 - end)}…${text.slice(-end)}`;
+}
+
 /** A name that fits: the folder of a model goes first, then the end. */
 function clip(text, many) {
   const brief = text.length > many ? text.replace(/@[^@]*\/(?=[^/]+$)/, "@…/") : text;

@@ -34,7 +34,7 @@ function differences(a, b) {
     [head.systems[a], "num"],
     [head.systems[b], "num"],
     ["Difference", "num"],
-    ["95 % interval", "num"],
+    [INTERVAL, "num"],
     ["Chart", "unseen"],
     ["p", "num"],
     ["p (Holm)", "num"],
@@ -56,16 +56,20 @@ function differences(a, b) {
       ],
     };
   });
-  return plainTable({ class: "compare", id: "compare" }, columns, rows);
+  return plainTable({ class: "compare cards", id: "compare" }, columns, rows);
 }
 
 function verdictOf(metric, found, a, b) {
   const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "not settled" };
   const needed = found.verdict === "open" ? metric.needed[a][b] : null; // by this pair alone, uncorrected
-  return [
+  return el(
+    "span",
+    {},
     el("span", { class: `verdict ${found.verdict}` }, el("bdi", {}, said[found.verdict])),
-    known(needed) && needed > head.docs.length ? el("small", {}, ` (about ${plural(needed, "document")} would do)`) : null,
-  ];
+    known(needed) && needed > head.docs.length
+      ? el("small", {}, ` (about ${plural(needed, "document")} would do)`)
+      : null,
+  );
 }
 
 /** Difference and interval in the direction where right is better. */
@@ -130,14 +134,14 @@ function categories(metric, table, a, b) {
     [head.systems[a], "num"],
     [head.systems[b], "num"],
     ["Difference", "num"],
-    ["95 % interval", "num"],
+    [INTERVAL, "num"],
     ["Chart", "unseen"],
   ];
   const more = nested.length > top.length;
   return [
     el("h3", {}, "Categories"),
     more ? toggle("Features", Boolean(state.features), () => change({ features: !state.features })) : null,
-    scroller("Categories", plainTable({ id: "categories" }, columns, rows)),
+    scroller("Categories", plainTable({ id: "categories", class: "cards" }, columns, rows)),
   ];
 }
 
@@ -177,6 +181,6 @@ function drivers(metric, table, a, b) {
       el("bdi", {}, head.systems[a]),
       ".",
     ),
-    scroller("Documents that drive the difference", plainTable({ id: "drivers" }, columns, rows)),
+    scroller("Documents that drive the difference", plainTable({ id: "drivers", class: "cards" }, columns, rows)),
   ];
 }

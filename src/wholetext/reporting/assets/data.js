@@ -30,7 +30,20 @@ async function unpack(name) {
 }
 
 /** What is drawn; pages read and change it through go() and change() in main.js. */
-const state = { page: "leaderboard", metric: 0, a: 0, b: 1, base: null, sort: 0, doc: 0, seg: -1, shown: [], off: [] };
+const state = {
+  page: "leaderboard",
+  metric: 0,
+  a: 0,
+  b: 1,
+  base: null,
+  sort: 0,
+  doc: 0,
+  seg: -1,
+  shown: [],
+  off: [],
+  raw: 0,
+  diff: 0,
+};
 let head = {};
 
 /** What may be wrong with an output, as `wholetext score` found it. */
@@ -69,11 +82,22 @@ function prepare(at) {
 
 const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 const number = (value, digits) => (known(value) ? value.toFixed(digits).replace("-", "−") : "–");
-const signed = (value, digits) => (known(value) && value >= 0 ? "+" : "") + number(value, digits);
+/** A difference: always with its sign, but where it is 0 at these digits. */
+const signed = (value, digits) => {
+  if (!known(value) || Number(value.toFixed(digits)) === 0) return number(known(value) ? 0 : value, digits);
+  return (value > 0 ? "+" : "") + number(value, digits);
+};
 const count = (value) => value.toLocaleString("en-US");
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(part / whole < 0.1 ? 1 : 0)} %` : "–");
 const arrow = (metric) => (metric.higher ? "↑" : "↓");
+/** The unit of a score: what it is out of where the metric has an upper end, points where it has none. */
+const unitOf = (metric) => (metric.range && metric.range[1] > 0 ? `of ${metric.range[1]}` : "points");
+/** The mean of the numbers among values, or null. */
+function meanOf(values) {
+  const numbers = values.filter(known);
+  return numbers.length ? numbers.reduce((sum, value) => sum + value, 0) / numbers.length : null;
+}
 const pValue = (p) => (!known(p) ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
 
 function quantile(sorted, q) {
@@ -91,7 +115,7 @@ function ticks(low, high, many) {
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const found = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
-    found.push([i * step, (i * step).toFixed(digits)]);
+    found.push([i * step, number(i * step || 0, digits)]);
   return found;
 }
 

@@ -93,6 +93,7 @@ async function drawDocument() {
       el(
         "div",
         { class: "controls" },
+        choice("Differences", comparisons(), diffKind(), (value) => change({ diff: +value })),
         choice("Colour by", colourings(), colourKey(), (value) =>
           change({ colour: value === "none" || value.startsWith("g") ? value : +value }),
         ),
@@ -102,9 +103,10 @@ async function drawDocument() {
           el("legend", {}, "Systems"),
           head.systems.map((name, i) => toggle(el("bdi", {}, name), state.shown.includes(i), () => showSystem(i))),
         ),
-        markChoices(block),
+        diffKind() ? null : markChoices(block),
       ),
       await documentScores(),
+      diffNote(),
       table,
       helpLine(),
     ),
@@ -114,7 +116,8 @@ async function drawDocument() {
 /** What the controls say, for paper, where there are none. */
 function printedNote() {
   const [, name] = colourings().find(([key]) => String(key) === String(colourKey()));
-  return `Coloured by ${name}.`;
+  const [, compared] = comparisons().find(([key]) => key === diffKind());
+  return `Coloured by ${name}.${diffKind() ? ` Differences ${compared}.` : ""}`;
 }
 
 function showSystem(system) {
@@ -223,151 +226,16 @@ async function documentScores() {
     el("summary", {}, "Scores of this document"),
     scroller(
       "Scores of this document",
-      el(
-        "table",
-        { class: "plain" },
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            el("th", { scope: "col" }, "Metric"),
-            state.shown.map((i) => el("th", { scope: "col", class: "num" }, el("bdi", {}, head.systems[i]))),
-          ),
-        ),
-        el(
-          "tbody",
-          {},
-          head.metrics.map((metric, m) =>
-            el(
-              "tr",
-              {},
-              el("th", { scope: "row" }, `${metric.spec} ${arrow(metric)}`),
-              state.shown.map((i) => el("td", { class: "num" }, number(tables[m].doc[i][state.doc], metric.digits))),
-            ),
-          ),
-        ),
+      plainTable(
+        { class: "cards" },
+        [["Metric"], ...state.shown.map((i) => [head.systems[i], "num"])],
+        head.metrics.map((metric, m) => ({
+          cells: [
+            `${metric.spec} ${arrow(metric)} (${unitOf(metric)})`,
+            ...state.shown.map((i) => number(tables[m].doc[i][state.doc], metric.digits)),
+          ],
+        })),
       ),
     ),
   );
-}
-
-function textTable(block) {
-  const columns = [];
-  if (block.src) columns.push({ kind: "src", name: "Source", lang: head.langs[0], text: block.src });
-  block.refs.forEach((text, i) =>
-    columns.push({
-      kind: "ref",
-      name: block.refs.length > 1 ? `Reference ${head.references[i]}` : "Reference",
-      lang: head.langs[1],
-      text,
-      at: i,
-    }),
-  );
-  for (const system of state.shown)
-    columns.push({ kind: "hyp", name: head.systems[system], lang: head.langs[1], text: block.out[system], system });
-  const key = colourKey(),
-    scores = new Map();
-  if (key !== "none") for (const system of state.shown) scores.set(system, segmentScores(block, key, system));
-  const body = el("tbody", {}),
-    total = segmentsOf(block),
-    end = el("div", { class: "sentinel" });
-  current = {
-    block,
-    body,
-    total,
-    drawn: 0,
-    columns,
-    scores,
-    key,
-    reach: Math.max(...[...scores.values()].flat().filter(known).map(Math.abs), 1e-9),
-  };
-  drawSegments(printing ? total : Math.max(FIRST, state.seg + 20));
-  const watch = new IntersectionObserver(
-    (seen) => {
-      if (seen.some((one) => one.isIntersecting)) {
-        drawSegments(current.drawn + MORE);
-        if (current.drawn >= total) watch.disconnect();
-      }
-    },
-    { rootMargin: "800px" },
-  );
-  if (current.drawn < total) watch.observe(end);
-  const aligned = columns.every((column) => column.text.length === total);
-  return [
-    aligned
-      ? null
-      : el(
-          "p",
-          { class: "care" },
-          "These texts have different numbers of segments: lines stand side by side by number only.",
-        ),
-    el(
-      "table",
-      { class: "texts", id: "texts", role: "table", style: { "--columns": String(columns.length) } },
-      el("caption", { class: "unseen" }, "The document segment by segment"),
-      el(
-        "thead",
-        { role: "rowgroup" },
-        el(
-          "tr",
-          { role: "row" },
-          el("th", { scope: "col", role: "columnheader", class: "n" }, el("span", { class: "unseen" }, "Segment"), "#"),
-          columns.map((column) =>
-            el("th", { scope: "col", role: "columnheader", class: column.kind }, el("bdi", {}, column.name)),
-          ),
-        ),
-      ),
-      body,
-    ),
-    end,
-  ];
-}
-
-function drawSegments(upTo) {
-  while (current.drawn < Math.min(upTo, current.total)) {
-    current.body.append(segmentRow(current.drawn));
-    current.drawn += 1;
-  }
-}
-
-function segmentRow(at) {
-  const number = el(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      "aria-expanded": "false",
-      "aria-label": `Segment ${at + 1}: scores`,
-      on: { click: () => select(state.seg === at ? -1 : at) },
-    },
-    String(at + 1),
-  );
-  return el(
-    "tr",
-    { role: "row", class: "segment", id: `segment${at + 1}`, "data-segment": at },
-    el("th", { scope: "row", role: "rowheader", class: "n" }, number),
-    current.columns.map((column) => textCell(column, at)),
-  );
-}
-
-function textCell(column, at) {
-  const { block } = current,
-    text = column.text[at];
-  const given = { role: "cell", class: column.kind, "data-label": column.name, dir: "auto" }; // what is below follows
-  if (text === undefined) return el("td", given);
-  const marks =
-    column.kind === "hyp"
-      ? hypMarks(block, column.system, at)
-      : column.kind === "ref"
-        ? refMarks(block, column.at, at, state.shown)
-        : [];
-  const long = text.length > LONG;
-  const shownText = el(
-    "p",
-    { class: long ? "text long" : "text", lang: column.lang || null, tabindex: long ? "0" : null },
-    text.trim() ? marked(text, marks) : el("em", { class: "empty" }, "empty"),
-  );
-  return el("td", given, shownText, column.kind === "hyp" ? underline(column, at) : null);
 }

@@ -46,8 +46,23 @@ function documentLink(doc) {
         },
       },
     },
-    el("bdi", {}, head.docs[doc][0]),
+    nameOf(head.docs[doc][0]),
   );
+}
+
+const sought = (doc) => head.docs[doc][0].toLowerCase().includes((state.find || "").trim().toLowerCase());
+
+/** Heat-map and table of the documents whose name holds what is typed; only they are drawn again. */
+function documentSearch(redraw) {
+  const id = `choice${++choices}`;
+  const typed = (event) => {
+    Object.assign(state, { find: event.target.value, leaf: 0 });
+    redraw();
+    const many = head.docs.filter((_, doc) => sought(doc)).length;
+    tip.say(`${plural(many, "document")} found`);
+  };
+  const box = el("input", { id, type: "search", value: state.find || "", placeholder: "name", on: { input: typed } });
+  return el("span", { class: "choice" }, el("label", { for: id }, "Find document"), box);
 }
 
 async function drawDocuments() {
@@ -61,17 +76,26 @@ async function drawDocuments() {
     a: table.doc[state.a][i],
     b: table.doc[state.b][i],
   }));
-  const names = [head.systems[state.a], head.systems[state.b]];
+  const names = [head.systems[state.a], head.systems[state.b]],
+    map = el("div", {}),
+    listed = el("div", {});
+  const redraw = () => {
+    map.replaceChildren(...heat(metric, table, systems));
+    listed.replaceChildren(...documentTable(metric, table, systems));
+    exportable(listed);
+  };
+  redraw();
   return el(
     "div",
     {},
-    el("div", { class: "controls" }, metricChoice()),
-    section(
-      "All documents",
-      `By ${metric.spec}: the stronger the colour, the higher${metric.higher ? " and better" : " and worse"}. Choose a cell to read the document.`,
-      heat(metric, table, systems),
-      heatScale(metric, table),
+    el(
+      "div",
+      { class: "controls" },
+      metricChoice(),
+      choice("Colour", HEATS, state.raw ? 1 : 0, (value) => change({ raw: +value })),
+      documentSearch(redraw),
     ),
+    section("All documents", heatNote(metric), map),
     el("div", { class: "controls" }, pairChoices()),
     el(
       "div",
@@ -96,7 +120,7 @@ async function drawDocuments() {
       ),
     ),
     extremes(metric, all, names),
-    section("Table", null, documentTable(metric, table, systems)),
+    section("Table", null, listed),
   );
 }
 
@@ -108,41 +132,79 @@ function extent(table) {
   return low > high ? { low: 0, high: 1, reach: 1 } : { low, high, reach: high - low || 1 };
 }
 
+// ---------------------------------------------------------------- heat-map
+
+const HEATS = [
+  [0, "system minus document mean"],
+  [1, "raw scores"],
+];
+
+function heatNote(metric) {
+  const said = state.raw
+    ? `the stronger the colour, the higher${metric.higher ? " and better" : " and worse"}`
+    : "each document's mean over the systems is subtracted, so that hard documents do not hide who is better on them; blue is better than the mean, orange worse";
+  return `By ${metric.spec}: ${said}. Choose a cell to read the document.`;
+}
+
+/** Each document's mean over systems, and the reach of colours: 98 % of the differences from it lie within. */
+function centring(table) {
+  const means = head.docs.map((_, doc) => meanOf(table.doc.map((row) => row[doc])));
+  const far = table.doc
+    .flatMap((row) => row.map((value, doc) => (known(value) ? Math.abs(value - means[doc]) : null)))
+    .filter(known)
+    .sort((p, q) => p - q);
+  return { means, reach: quantile(far, 0.98) || far[far.length - 1] || 1 };
+}
+
+/** The heat-map of the documents that are sought, and its scale. */
 function heat(metric, table, systems) {
-  const { low, reach } = extent(table),
+  const docs = head.docs.map((_, doc) => doc).filter(sought);
+  if (!docs.length) return [el("p", { class: "note" }, "No document has this in its name.")];
+  const { low, high, reach } = extent(table),
+    centre = centring(table),
     digits = metric.digits === 4 ? 2 : 1;
   const cell = (r, c) => {
-    const value = table.doc[systems[r]][c];
+    const value = table.doc[systems[r]][docs[c]];
     if (!known(value)) return null;
-    const say = [head.docs[c][0], `${head.systems[systems[r]]}: ${number(value, metric.digits)}`];
-    return { share: (value - low) / reach, text: number(value, digits), say };
+    const delta = value - centre.means[docs[c]],
+      name = `${head.systems[systems[r]]}: ${number(value, metric.digits)}`,
+      say = [head.docs[docs[c]][0], `${name} (${signed(delta, metric.digits)} from the document's mean)`];
+    if (state.raw) return { share: (value - low) / reach, text: number(value, digits), say };
+    const share = Math.max(-1, Math.min(1, ((metric.higher ? 1 : -1) * delta) / centre.reach));
+    return { share, centred: true, text: signed(delta, digits), say };
   };
   const open = (r, c) => {
     state.a = systems[r]; // the system that was chosen, beside the one it was compared with
     if (state.b === state.a) state.b = systems[r ? 0 : Math.min(1, systems.length - 1)];
-    openDocument(c);
+    openDocument(docs[c]);
   };
   const rows = systems.map((i) => head.systems[i]),
-    columns = head.docs.map((doc) => doc[0]);
+    columns = docs.map((doc) => head.docs[doc][0]);
   const chart = heatmap(`Heat-map of ${metric.spec}: systems by documents`, rows, columns, cell, open);
-  chart.id = "heatmap";
-  return scroller("Heat-map", chart, "wide");
+  chart.lastChild.id = "heatmap";
+  const ends = state.raw ? [low, high].map((end) => number(end, metric.digits)) : centredEnds(metric, centre.reach);
+  return [scroller("Heat-map", chart, "wide"), heatScale(ends)];
 }
 
-function heatScale(metric, table) {
-  const { low, high } = extent(table);
+/** Worse at the left, whichever direction that is. */
+function centredEnds(metric, reach) {
+  const ends = [signed(-reach, metric.digits), signed(reach, metric.digits)];
+  return metric.higher ? [`≤ ${ends[0]}`, `≥ ${ends[1]}`] : [`≥ ${ends[1]}`, `≤ ${ends[0]}`];
+}
+
+function heatScale([from, to]) {
   const stops = [0, 0.25, 0.5, 0.75, 1].map((share) =>
-    el("span", { class: "stop", style: { background: rgb(ramp(share)) } }),
+    el("span", { class: "stop", style: { background: rgb(state.raw ? ramp(share) : diverging(2 * share - 1)) } }),
   );
-  return el("p", { class: "scale" }, number(low, metric.digits), stops, number(high, metric.digits));
+  return el("p", { class: "scale" }, from, stops, to);
 }
 
-/** The documents that speak most for either of two systems. */
+/** The documents that speak most for either of two systems: each list has only documents that its system wins. */
 function extremes(metric, all, names) {
   const sign = metric.higher ? 1 : -1,
+    lead = (one) => sign * (one.a - one.b),
     both = all.filter((one) => known(one.a) && known(one.b));
-  const sorted = both.sort((p, q) => sign * (q.a - q.b - (p.a - p.b))),
-    many = Math.min(5, Math.ceil(sorted.length / 2));
+  const won = (side) => both.filter((one) => side * lead(one) > 0).sort((p, q) => side * (lead(q) - lead(p)));
   const columns = [["Document"], [names[0], "num"], [names[1], "num"], ["Difference", "num"]];
   const line = (one) => ({
     cells: [
@@ -153,18 +215,25 @@ function extremes(metric, all, names) {
     ],
   });
   const list = (name, rows) =>
-    el("div", {}, el("h3", {}, "Best for ", el("bdi", {}, name)), plainTable({}, columns, rows.map(line)));
+    el(
+      "div",
+      {},
+      el("h3", {}, "Best for ", el("bdi", {}, name)),
+      rows.length
+        ? scroller(`Best for ${name}`, plainTable({ class: "cards" }, columns, rows.slice(0, 5).map(line)))
+        : el("p", { class: "note" }, el("bdi", {}, name), " wins no document."),
+      rows.length > 5
+        ? el("p", { class: "legend" }, `The first 5 of ${plural(rows.length, "document")} it wins.`)
+        : null,
+    );
   return section(
     "Best and worst",
     `Where ${names[0]} and ${names[1]} differ most by ${metric.spec}.`,
-    el(
-      "div",
-      { class: "halves", id: "extremes" },
-      list(names[0], sorted.slice(0, many)),
-      list(names[1], sorted.slice(-many).reverse()),
-    ),
+    el("div", { class: "halves", id: "extremes" }, list(names[0], won(1)), list(names[1], won(-1))),
   );
 }
+
+// ---------------------------------------------------------------- table
 
 const ORDERS = [
   ["corpus", "corpus order"],
@@ -190,8 +259,8 @@ function sortedDocuments(table) {
 }
 
 function documentTable(metric, table, systems) {
-  const sorted = sortedDocuments(table),
-    pages = Math.ceil(sorted.length / PAGE),
+  const sorted = sortedDocuments(table).filter(sought),
+    pages = Math.max(1, Math.ceil(sorted.length / PAGE)),
     page = Math.min(state.leaf || 0, pages - 1);
   const { low, reach } = extent(table);
   const cell = (value) => {
@@ -204,14 +273,19 @@ function documentTable(metric, table, systems) {
     cells: [documentLink(doc), count(head.docs[doc][1]), ...systems.map((i) => cell(table.doc[i][doc]))],
   }));
   const columns = [["Document"], ["Segments", "num"], ...systems.map((i) => [head.systems[i], "num"])];
+  const drawn = plainTable({ id: "documents" }, columns, rows);
+  exports.set(drawn, () => [
+    columns.map(([name]) => name), // every document, not only those of this page
+    ...sorted.map((doc) => [head.docs[doc][0], head.docs[doc][1], ...systems.map((i) => table.doc[i][doc])]),
+  ]);
   return [
     el(
       "div",
       { class: "controls" },
       choice("Order", ORDERS, state.order || "corpus", (value) => change({ order: value, leaf: 0 })),
-      pages > 1 ? turns(page, pages, sorted.length) : null,
+      pages > 1 ? turns(page, pages, sorted.length) : "",
     ),
-    scroller("Documents", plainTable({ id: "documents" }, columns, rows)),
+    scroller("Documents", drawn, "pinned"),
   ];
 }
 

@@ -56,6 +56,9 @@ function scroller(label, content, kind) {
   return el("div", given, content);
 }
 
+/** A name that is broken only where it is wider than a column may be. */
+const nameOf = (text) => el("bdi", { class: "name" }, text);
+
 /** A plain table. Columns are [name, class]; a name of class "unseen" is for screen readers only. Rows are
  *  {kind, cells}: the first cell heads its row, a cell that is a td already stays as it is. */
 function plainTable(given, columns, rows, caption) {
@@ -68,12 +71,18 @@ function plainTable(given, columns, rows, caption) {
       kind === "unseen" ? el("span", { class: "unseen" }, text) : name(text),
     ),
   );
+  const labelled = (content, i) => {
+    const cell = content instanceof HTMLTableCellElement ? content : el("td", { class: kindOf(i) }, content);
+    if (columns[i][1] === "unseen") cell.dataset.drawn = "";
+    else cell.dataset.label = visible(columns[i][0]); // shown beside it where the table is one column
+    return cell;
+  };
   const line = ({ kind, cells: [first, ...rest] }) =>
     el(
       "tr",
       { class: kind },
-      el("th", { scope: "row" }, first),
-      rest.map((cell, i) => (cell instanceof HTMLTableCellElement ? cell : el("td", { class: kindOf(i + 1) }, cell))),
+      el("th", { scope: "row" }, typeof first === "string" ? nameOf(first) : first),
+      rest.map((cell, i) => labelled(cell, i + 1)),
     );
   return el(
     "table",

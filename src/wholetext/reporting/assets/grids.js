@@ -1,70 +1,96 @@
 // Heat-maps as one path per colour, so that forty thousand cells stay quick and sharp; curves and dots of studies.
 
-const SHADES = 24;
+const SHADES = 24,
+  NAMED = 250, // columns with labels: more are an overview
+  NARROWEST = 13; // a column with a label
 
-/** A heat-map: cell(row, column) → {share, text, say} or null; open(row, column). Labels are shortened to fit. */
+/** Measures of a heat-map: names at the left, columns as wide as their labels ask for and the page has room. */
+function heatLayout(rows, columns) {
+  const left = 16 + 7.6 * Math.min(innerWidth < 740 ? 13 : 18, Math.max(3, ...rows.map((row) => row.length)));
+  const room = 1090 - left,
+    letter = Math.min(16, Math.max(1, ...columns.map((name) => name.length))), // of the longest label above
+    level = columns.length * (letter * 7 + 10) < room, // labels that fit need not be turned
+    named = columns.length <= NAMED;
+  const across = Math.min(Math.max(room / Math.max(1, columns.length), named ? NARROWEST : 0), 110);
+  return {
+    left,
+    across,
+    letter,
+    level,
+    named,
+    top: !named ? 14 : level ? 26 : 16 + letter * 7.2,
+    tall: rows.length > 12 ? 22 : 30,
+    width: Math.max(1, across * columns.length),
+  };
+}
+
+/** A heat-map: cell(row, column) → {share, text, say} or null; open(row, column). The names of its rows stay in
+ *  sight where it scrolls; labels above are shortened in the middle, and whole under the pointer. */
 function heatmap(label, rows, columns, cell, open) {
-  const left = 14 + 7 * Math.min(18, Math.max(3, ...rows.map((row) => row.length)));
-  const width = 1100,
-    letter = Math.min(20, Math.max(1, ...columns.map((name) => name.length))); // of the longest label above
-  const slanted = (width - left) / columns.length >= 13,
-    level = columns.length * (letter * 7 + 10) < width - left; // labels that fit need not be slanted
-  const room = slanted && !level ? letter * 4 : 4,
-    top = !slanted ? 14 : level ? 26 : 20 + letter * 4.2;
-  const across = Math.min((width - left - room) / Math.max(1, columns.length), 110),
-    tall = rows.length > 12 ? 22 : 30;
-  const chart = frame(width, top + rows.length * tall + 6, label, Boolean(open));
-  const paths = new Map(),
-    letters = [],
-    places = [];
-  rows.forEach((name, r) => {
-    chart.append(
+  const place = heatLayout(rows, columns),
+    { left, across, top, tall, width } = place,
+    height = top + rows.length * tall + 6;
+  const names = svg("svg", { class: "names", viewBox: `0 0 ${left} ${height}`, "aria-hidden": "true" });
+  const chart = frame(width, height, label, Boolean(open));
+  for (const [node, wide] of [
+    [names, left],
+    [chart, width],
+  ]) {
+    node.style.setProperty("max-width", "none");
+    node.style.setProperty("--wide", String(wide));
+  }
+  rows.forEach((name, r) =>
+    names.append(
       svg(
         "text",
         { class: "label system", x: left - 8, y: top + r * tall + tall / 2 + 4, "text-anchor": "end" },
-        clip(name, 18),
+        svg("title", {}, name),
+        clip(name, Math.round((left - 16) / 7.6)),
       ),
-    );
+    ),
+  );
+  const places = heatCells(chart, place, rows, columns, cell);
+  if (place.named) columns.forEach((name, c) => chart.append(columnLabel(name, c, place)));
+  const spots = cells(chart, places, { left: 0, top, across, tall, rows: rows.length, columns: columns.length }, open);
+  return el("div", { class: "heat" }, names, spots);
+}
+
+function columnLabel(name, c, { across, top, letter, level }) {
+  const x = (c + 0.5) * across,
+    y = top - 8;
+  const turned = level
+    ? { x, y, "text-anchor": "middle" }
+    : { x: x + 4, y, transform: `rotate(-90 ${x + 4} ${y})`, style: { "font-size": `${Math.min(12, across - 1)}px` } };
+  return svg("text", { class: "label column", ...turned }, svg("title", {}, name), shorten(name, letter));
+}
+
+/** The cells, one path per colour; returns where each is and what it says. */
+function heatCells(chart, { across, top, tall }, rows, columns, cell) {
+  const paths = new Map(),
+    letters = [],
+    places = [],
+    gap = across > 6 ? 1 : 0;
+  rows.forEach((_, r) =>
     columns.forEach((_, c) => {
       const found = cell(r, c),
-        x = left + c * across,
+        x = c * across,
         y = top + r * tall;
       if (!found) return;
-      const color = found.centred
-        ? diverging(Math.round(found.share * SHADES) / SHADES)
-        : ramp(Math.round(found.share * SHADES) / SHADES);
-      const gap = across > 6 ? 1 : 0,
+      const share = Math.round(found.share * SHADES) / SHADES,
+        color = found.centred ? diverging(share) : ramp(share),
         key = rgb(color);
       paths.set(
         key,
         `${paths.get(key) || ""}M${(x + gap / 2).toFixed(2)} ${y + 0.5}h${(across - gap).toFixed(2)}v${tall - 1}h${(gap - across).toFixed(2)}z`,
       );
-      if (across >= 38)
-        letters.push(
-          svg(
-            "text",
-            {
-              class: "cell",
-              x: x + across / 2,
-              y: y + tall / 2 + 4,
-              "text-anchor": "middle",
-              style: { fill: inkOn(color) },
-            },
-            found.text,
-          ),
-        );
+      const written = { class: "cell", x: x + across / 2, y: y + tall / 2 + 4, "text-anchor": "middle" };
+      if (across >= 38) letters.push(svg("text", { ...written, style: { fill: inkOn(color) } }, found.text));
       places.push({ x: x + across / 2, y: y + tall / 2, r, c, say: found.say });
-    });
-  });
+    }),
+  );
   for (const [color, d] of paths) chart.append(svg("path", { d, fill: color }));
   chart.append(...letters);
-  if (slanted)
-    columns.forEach((name, c) => {
-      const x = left + (c + 0.5) * across,
-        turned = level ? { "text-anchor": "middle" } : { transform: `rotate(-38 ${x} ${top - 8})` };
-      chart.append(svg("text", { class: "label", x, y: top - 8, ...turned }, clip(name, 20)));
-    });
-  return cells(chart, places, { left, top, across, tall, rows: rows.length, columns: columns.length }, open);
+  return places;
 }
 
 /** Pointer and arrow keys over the cells of a heat-map. */

@@ -30,6 +30,7 @@ function drawLeaderboard() {
       }),
     ),
   );
+  exports.set(table, () => leaderboardRows(rows));
   const cares = cautions();
   return el(
     "div",
@@ -65,6 +66,27 @@ function drawLeaderboard() {
         )
       : null,
   );
+}
+
+/** The leaderboard as a file: a column per number. */
+function leaderboardRows(systems) {
+  const columns = ["score", "95 % low", "95 % high", "rank", "difference", "corrected p", "verdict"];
+  const cells = (metric, system) => {
+    const { delta, p, verdict } = tested(metric, system);
+    return [
+      metric.score[system],
+      metric.low[system],
+      metric.high[system],
+      metric.rank[system],
+      delta,
+      p,
+      VERDICTS[verdict],
+    ];
+  };
+  return [
+    ["System", ...head.metrics.flatMap((metric) => columns.map((name) => `${metric.spec} ${name}`))],
+    ...systems.map((system) => [head.systems[system], ...head.metrics.flatMap((metric) => cells(metric, system))]),
+  ];
 }
 
 function toCare(event) {
@@ -124,7 +146,7 @@ function systemHeader(system) {
         title: chosen ? "Compare with the best again" : "Compare all with this system",
         on: { click: () => change({ base: chosen ? null : system }) },
       },
-      el("bdi", {}, head.systems[system]),
+      nameOf(head.systems[system]),
     ),
     chosen ? el("span", { class: "tag" }, "baseline") : null,
     faults.length
@@ -149,6 +171,7 @@ function scoreCell(metric, system) {
     "td",
     {
       class: `score ${result.verdict}${rank === 1 ? " first" : ""}`,
+      "data-label": `${metric.spec} ${arrow(metric)}`,
       title: `95 % interval ${number(metric.low[system], metric.digits)} to ${number(metric.high[system], metric.digits)}${p}`,
     },
     el(

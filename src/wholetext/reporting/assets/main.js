@@ -6,13 +6,26 @@ const PAGES = {
   document: ["Document view", drawDocument],
   compare: ["Compare", drawCompare],
 };
-const NUMBERS = { m: "metric", a: "a", b: "b", base: "base", sort: "sort", d: "doc", s: "seg" };
+const NUMBERS = {
+  m: "metric",
+  a: "a",
+  b: "b",
+  base: "base",
+  sort: "sort",
+  d: "doc",
+  s: "seg",
+  raw: "raw",
+  diff: "diff",
+};
+const OFF = ["raw", "diff"]; // 0 is how the page begins
 let turn = 0; // drawings that were overtaken by a later one are thrown away
 
 /** The address of what is drawn. */
 function address() {
   const items = Object.entries(NUMBERS)
-    .filter(([, name]) => known(state[name]) && !(name === "seg" && state.seg < 0))
+    .filter(
+      ([, name]) => known(state[name]) && !(name === "seg" && state.seg < 0) && !(OFF.includes(name) && !state[name]),
+    )
     .map(([key, name]) => `${key}=${state[name]}`);
   if (state.shown.length) items.push(`show=${state.shown.join(",")}`);
   return `#${state.page}?${items.join("&")}`;
@@ -30,12 +43,15 @@ function readAddress() {
     base: head.systems,
     sort: head.metrics,
     doc: head.docs,
+    raw: [0, 1],
+    diff: [0, ...(head.references || []), "pair"],
   };
   for (const [key, name] of Object.entries(NUMBERS)) {
     const value = Number.parseInt(given.get(key), 10);
     if (Number.isInteger(value) && value >= 0 && (!limits[name] || value < limits[name].length)) state[name] = value;
     else if (name === "base" && given.size) state.base = null;
     else if (name === "seg") state.seg = -1;
+    else if (OFF.includes(name)) state[name] = 0;
   }
   const systems = (given.get("show") || "")
     .split(",")
@@ -67,7 +83,7 @@ function change(changes) {
 
 const remember = () => history.replaceState(null, "", address());
 
-const FOCUSABLE = "button, select, summary, a[href], [tabindex]";
+const FOCUSABLE = "button, select, input, summary, a[href], [tabindex]";
 function focusPlace() {
   const all = [...byId("page").querySelectorAll(FOCUSABLE)],
     at = all.indexOf(document.activeElement);
@@ -94,8 +110,10 @@ async function draw() {
   const drawn = await PAGES[state.page][1]();
   if (mine !== turn) return;
   byId("page").replaceChildren(drawn);
-  if (current && state.seg >= 0) select(state.seg);
+  exportable(drawn);
   navigation();
+  fitTexts();
+  if (current && state.seg >= 0) select(state.seg);
   document.title = visible(`${PAGES[state.page][0]} · ${head.title}`);
   Object.assign(document.documentElement.dataset, {
     page: state.page,
@@ -104,25 +122,43 @@ async function draw() {
   });
 }
 
+function pageLink(page) {
+  const name = PAGES[page][0];
+  const follow = (event) => {
+    event.preventDefault();
+    go(page, {});
+  };
+  const here = page === state.page ? "page" : null;
+  return el("a", { href: `#${page}`, title: name, "aria-current": here, on: { click: follow } }, name);
+}
+
+/** Pages as links in one line; those that do not fit are in a menu at its end, which has the name of the page if it is one. */
 function navigation() {
-  byId("nav").replaceChildren(
-    ...Object.entries(PAGES).map(([page, [name]]) =>
-      el(
-        "a",
-        {
-          href: `#${page}`,
-          "aria-current": page === state.page ? "page" : null,
-          on: {
-            click: (event) => {
-              event.preventDefault();
-              go(page, {});
-            },
-          },
-        },
-        name,
-      ),
-    ),
-  );
+  const nav = byId("nav"),
+    pages = Object.keys(PAGES);
+  const shown = (many) => {
+    const rest = pages.slice(many),
+      here = rest.includes(state.page);
+    const menu = el(
+      "details",
+      { class: "more" },
+      el("summary", { class: here ? "here" : null }, here ? PAGES[state.page][0] : "More"),
+      el("div", { class: "menu" }, rest.map(pageLink)),
+    );
+    nav.replaceChildren(...pages.slice(0, many).map(pageLink), ...(rest.length ? [menu] : []));
+    return nav.scrollWidth <= nav.clientWidth;
+  };
+  for (let many = pages.length; many >= 0 && !shown(many); many--);
+  document.documentElement.style.setProperty("--bar", `${document.querySelector(".top").offsetHeight}px`);
+}
+
+/** The menu closes when something else is chosen. */
+function closeMenu(event) {
+  const menu = document.querySelector("nav .more[open]");
+  const meant = event.type === "keydown" ? event.key === "Escape" : !menu?.contains(event.target);
+  if (!menu || !meant) return;
+  menu.open = false;
+  if (event.type === "keydown") menu.firstChild.focus();
 }
 
 // ---------------------------------------------------------------- keyboard
@@ -195,6 +231,12 @@ async function start() {
     draw();
   });
   addEventListener("keydown", pressed);
+  addEventListener("keydown", closeMenu);
+  addEventListener("click", closeMenu);
+  addEventListener("resize", () => {
+    navigation();
+    fitTexts();
+  });
   addEventListener("popstate", () => {
     if (readAddress()) draw();
   });

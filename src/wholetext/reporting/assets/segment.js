@@ -17,11 +17,7 @@ function underline(column, at) {
     { class: "below" },
     share === null
       ? null
-      : chipOf(
-          share,
-          gain ? signed(value, metric.digits) : number(value, metric.digits),
-          gain ? `gain by context, ${metric.label}` : metric.spec,
-        ),
+      : chipOf(share, gain ? signed(value, metric.digits) : number(value, metric.digits), metric, gain),
     faults.map(([, kind, note]) => el("span", { class: "fault", title: note }, `⚠ ${FAULTS[kind] || kind}`)),
     lost ? el("span", { class: "fault", title: lost }, "✂ cut") : null,
     missing.length
@@ -44,9 +40,22 @@ function underline(column, at) {
   );
 }
 
-function chipOf(share, text, title) {
-  const color = diverging(share * 0.8);
-  return el("span", { class: "chipscore", title, style: { background: rgb(color), color: inkOn(color) } }, text);
+/** A score with its metric and its unit. */
+function chipOf(share, text, metric, gain) {
+  const color = diverging(share * 0.8),
+    title = `${gain ? "gain by context, " : ""}${metric.spec}, ${metric.higher ? "higher" : "lower"} is better`;
+  return el(
+    "span",
+    { class: "chipscore", title, style: { background: rgb(color), color: inkOn(color) } },
+    el(
+      "span",
+      { class: "of" },
+      gain ? `gain, ${metric.label}` : metric.view === "sentence" ? metric.label : metric.spec,
+    ),
+    ` ${arrow(metric)} `,
+    el("span", { class: "value" }, text),
+    ` ${gain ? "points" : unitOf(metric)}`,
+  );
 }
 
 /** The rows of a metric that cover a segment: [row, start, stop]. */
@@ -123,7 +132,7 @@ function detailRow(at) {
   const notes = state.shown.flatMap((system) =>
     notesOn(block, system, at).map((note) => el("li", {}, el("bdi", {}, head.systems[system]), ": ", note)),
   );
-  return el(
+  const opened = el(
     "tr",
     { role: "row", class: "detail" },
     el(
@@ -131,11 +140,13 @@ function detailRow(at) {
       { role: "cell", colspan: columns.length + 1 },
       scroller(
         `Scores of segment ${at + 1}`,
-        plainTable({ class: "rows" }, names, rows, `Scores of segment ${at + 1}`),
+        plainTable({ class: "rows cards" }, names, rows, `Scores of segment ${at + 1}`),
       ),
       notes.length ? el("ul", { class: "found" }, notes) : null,
     ),
   );
+  exportable(opened);
+  return opened;
 }
 
 /** Errors, suspicions, losses and reasons about one segment of one system. */

@@ -54,7 +54,16 @@ function studyTable(panel) {
   const rows = panel.rows.map(([name, cells], r) => ({
     cells: [name, ...cells.map((value, c) => cell(value, panel.ranks.length ? panel.ranks[r][c] : null, writers[c]))],
   }));
-  return plainTable({ class: "study" }, [[panel.of], ...panel.columns.map((name) => [name, "num"])], rows);
+  const table = plainTable({ class: "study" }, [[panel.of], ...panel.columns.map((name) => [name, "num"])], rows);
+  const ranked = panel.ranks.length > 0;
+  exports.set(table, () => [
+    [panel.of, ...panel.columns.flatMap((name) => (ranked ? [name, `${name} rank`] : [name]))],
+    ...panel.rows.map(([name, cells], r) => [
+      name,
+      ...cells.flatMap((value, c) => (ranked ? [value, panel.ranks[r][c]] : [value])),
+    ]),
+  ]);
+  return table;
 }
 
 /** Colour and words of a grid's cell. */
