@@ -68,6 +68,17 @@ from wholetext.meta.store import Meta as Meta
 from wholetext.meta.store import read_meta as read_meta
 from wholetext.meta.store import write_meta as write_meta
 from wholetext.meta.tasks import MetricTests as MetricTests
+from wholetext.perturbation.change import Change as Change
+from wholetext.perturbation.known_changes import list_changes as list_changes
+from wholetext.perturbation.perturb import Changed as Changed
+from wholetext.perturbation.perturb import Perturbed as Perturbed
+from wholetext.perturbation.perturb import StressOptions as StressOptions
+from wholetext.perturbation.perturb import perturb as perturb
+from wholetext.perturbation.statistics import StressCell as StressCell
+from wholetext.perturbation.statistics import StressSlope as StressSlope
+from wholetext.perturbation.store import write_stress as write_stress
+from wholetext.perturbation.stress import Stress as Stress
+from wholetext.perturbation.stress import stress as stress
 from wholetext.ranking.rank import RankedSystem as RankedSystem
 from wholetext.ranking.rank import Ranking as Ranking
 from wholetext.ranking.rank import rank as rank

@@ -16,6 +16,7 @@ INTERFACE = 2  # of this version; a plug-in that declares none is taken for one 
 OLDEST = 1  # the oldest interface that still works
 METRICS, VIEWS = "wholetext.metrics", "wholetext.views"
 FORMATS, VERBS, LOGGERS = "wholetext.formats", "wholetext.verbs", "wholetext.loggers"
+CHANGES = "wholetext.changes"  # of stress tests
 
 
 def load(group: str, builtin: Collection[str] = ()) -> dict[str, Callable[[], object]]:

@@ -28,10 +28,13 @@ def list_(
     format: options.TableOrJson = "table",
     json_: options.Json = False,
 ) -> None:
-    """List metrics, aliases and views."""
+    """List metrics, aliases, views, and the changes of stress tests."""
+    from wholetext.perturbation.known_changes import described
     from wholetext.registry import catalogue, reference_free
 
     known = catalogue()
+    known["changes"], broken = described()
+    known["broken"] = {**known["broken"], **broken}
     if no_ref:
         known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
         known["aliases"] = {name: spec for name, spec in known["aliases"].items() if reference_free(name)}
@@ -56,7 +59,10 @@ def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
     print("\nviews (write view:metric)")
     for view, summary in known["views"].items():
         entry(f"  {view:<14} ", summary)
-    print("\n`wholetext show NAME` explains one: its parameters, direction, range and paper.")
+    print("\nchanges (of `wholetext stress`)")
+    for change, one in known["changes"].items():
+        entry(f"  {change:<14} {one['kind']:<9} ", one["summary"])
+    print("\n`wholetext show NAME` explains a metric or a view: its parameters, direction, range and paper.")
 
 
 def show(

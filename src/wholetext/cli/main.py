@@ -39,6 +39,7 @@ VERBS = {
     "features": "contrast:features",
     "contrast": "contrast:contrast",
     "judge-check": "contrast:judge_check",
+    "stress": "studies.stress:stress",
     "train": "train:train",
     "list": "about:list_",
     "show": "about:show",
@@ -47,7 +48,7 @@ VERBS = {
     "cache": "about:cache",
 }
 # verbs whose finished rows are in the cache
-SCORING = {"score", "sweep", "meta", "contrast", "judge-check", "demo", "features"}
+SCORING = {"score", "sweep", "meta", "contrast", "judge-check", "stress", "demo", "features"}
 INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 

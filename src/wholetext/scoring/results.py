@@ -170,8 +170,8 @@ def _written(folder: Path) -> dict[str, str] | None:
         return None
 
 
-_NAMES = re.compile(r"(run|grid|judge-check)\.json|(texts|results)\.(jsonl|parquet)|stats\d+\.(npz|parquet)|"
-                    r"details\d+\.json")
+_NAMES = re.compile(r"(run|grid|judge-check|stress)\.json|(texts|results)\.(jsonl|parquet)|stats\d+\.(npz|parquet)|"
+                    r"details\d+\.json|stress\.jsonl")
 RUN = Kind("run folder", _NAMES, _written, RunError)
 
 

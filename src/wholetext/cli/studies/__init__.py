@@ -1,0 +1,1 @@
+"""Verbs of studies with tables of their own."""

@@ -1,0 +1,170 @@
+"""`wholetext stress`: which metric sees which document-level error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wholetext.cli import options, terminal
+from wholetext.errors import count
+
+if TYPE_CHECKING:
+    from wholetext.perturbation.statistics import StressCell
+    from wholetext.perturbation.stress import Stress
+
+_KINDS = {"document": "document errors", "sentence": "sentence errors",
+          "harmless": "harmless"}  # fmt: skip
+_COLUMNS = ("metric", "change", "kind", "dose", "documents", "preferred", "low", "high", "ties", "undefined", "effect",
+            "effect_low", "effect_high", "loss")
+
+
+def stress(
+    *,
+    files: options.Files,
+    metric: options.Metrics = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--change", help="Change to make (repeatable; default: all of them).")
+    ] = None,
+    dose: Annotated[
+        list[str] | None,
+        typer.Option("--dose", help="Places to change: a number, a share or all (repeatable; 1, 50% and all)."),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", help="Reference or system to change (default: a second reference or the best system)."),
+    ] = None,
+    chosen: options.Chosen,
+    execution: options.Execution,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Bootstrap resamples of documents.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed of changes and resamples.")] = 12345,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write a run folder with stress.json and, for contrast, stress.jsonl.")
+    ] = None,
+    overwrite: options.Overwrite = False,
+    format: options.Format = "table",
+    json_: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Test metrics with controlled errors: how often, and how strongly, do they prefer the original document?"""
+    from wholetext.perturbation.perturb import DOSES, StressOptions
+    from wholetext.perturbation.store import write_stress
+    from wholetext.perturbation.stress import stress as run
+    from wholetext.scoring.defaults import default_metrics
+    from wholetext.scoring.results import refuse_unwritable
+
+    settings = StressOptions(tuple(change) if change else None, tuple(dose or DOSES), seed, text, draws)
+    if out is not None:
+        refuse_unwritable(out, overwrite=overwrite)
+    loaded = options.load(files, chosen)
+    metrics = metric or default_metrics(loaded.corpus, loaded.outputs)
+    with terminal.progress_bar(quiet) as progress:
+        found = run(loaded.corpus, loaded.outputs, metrics, settings, execution.options(progress=progress))
+    if out is not None:
+        found = write_stress(found, out)
+    _print(found, [*loaded.warnings, *found.notes], "json" if json_ else format)
+
+
+def _print(found: Stress, notes: list[str], format: str) -> None:
+    if format == "json":
+        terminal.print_json({**found.as_json(), "notes": notes})
+        return
+    if format == "table":
+        with terminal.paged():
+            _tables(found, notes)
+        return
+    terminal.warn(notes)
+    if format == "tsv":
+        rows = [["" if value != value else value for value in (getattr(one, name) for name in _COLUMNS)]
+                for one in found.cells]
+        print("\n".join(map(terminal.tsv_row, [_COLUMNS, *rows])))
+    else:
+        print(_latex(found))
+
+
+def _by_change(found: Stress) -> dict[str, dict[str, dict[str, StressCell]]]:
+    """Change → metric → dose → figures, of changes that were made."""
+    made: dict[str, dict[str, dict[str, StressCell]]] = {name: {} for name in found.perturbed.kinds}
+    for one in found.cells:
+        made[one.change].setdefault(one.metric, {})[one.dose] = one
+    return {change: by_metric for change, by_metric in made.items() if by_metric}
+
+
+def _tables(found: Stress, notes: list[str]) -> None:
+    from rich.text import Text
+
+    console, made = terminal.console(80), _by_change(found)
+    largest = found.settings.doses[-1]
+    rows: list[list[str]] = []
+    for kind, title in _KINDS.items():
+        mine = {name: of for name, of in made.items() if found.perturbed.kinds[name] == kind}
+        if mine:
+            rows.append([title, "", *([""] * len(found.metrics))])
+            rows += [_row(name, of, found, largest) for name, of in mine.items()]
+    terminal.print_blocks(["change", "docs", *found.metrics], rows, 2, console)
+    console.print(Text(
+        f"\nDose {largest}. Share of documents, in %, in which the original scores better than the changed text [95 % "
+        "interval over documents], then the loss in standard deviations between systems. = ties, ? undefined: both "
+        "count as not preferred.", style="dim"))
+    if len(found.settings.doses) > 1:
+        _doses(found, made)
+    corpus = found.results.corpus
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {'-'.join(corpus.langs)}; text under test: {found.text}; "
+                       f"{found.settings.draws:,} resamples of documents, seed {found.settings.seed}.", style="dim"))
+    terminal.notes(notes, console)
+
+
+def _row(name: str, by_metric: dict[str, dict[str, StressCell]], found: Stress, dose: str) -> list[str]:
+    cells = [by_metric.get(spec, {}).get(dose) for spec in found.metrics]
+    documents = next((one.documents for one in cells if one is not None), 0)
+    return [f"  {name}", f"{documents:,}", *(_cell(one) for one in cells)]
+
+
+def _cell(one: StressCell | None) -> str:
+    if one is None:
+        return "–"
+    marks = (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
+    inside = "" if one.low != one.low else f" [{100 * one.low:.0f}, {100 * one.high:.0f}]"
+    return f"{100 * one.preferred:.0f}{inside} {terminal.number(one.effect, 2)}{marks}"
+
+
+def _doses(found: Stress, made: dict[str, dict[str, dict[str, StressCell]]]) -> None:
+    """The loss at each dose, and the slope over the share of places that were changed."""
+    from rich.text import Text
+
+    console, slopes = terminal.console(80), {(one.change, one.metric): one for one in found.slopes}
+    rows = []
+    for name, by_metric in made.items():
+        row = [name]
+        for spec in found.metrics:
+            losses = " ".join(terminal.number(one.effect, 2) for one in by_metric.get(spec, {}).values())
+            slope = slopes.get((name, spec))
+            row.append(f"{losses}  {terminal.number(slope.slope, 2) if slope else '–'}")
+        rows.append(row)
+    console.print()
+    terminal.print_blocks(["loss by dose", *found.metrics], rows, 1, console)
+    console.print(Text(f"\nLoss at dose {', '.join(found.settings.doses)}; then its slope from no place changed to all "
+                       "of them, over documents with several places.", style="dim"))
+
+
+def _latex(found: Stress) -> str:
+    """Changes by metrics at the largest dose: share preferred, and effect."""
+    head = ["change", "documents", *(f"\\multicolumn{{2}}{{r}}{{{_tex(spec)}}}" for spec in found.metrics)]
+    parts: dict[str, list[list[str]]] = {}
+    dose = found.settings.doses[-1]
+    for name, by_metric in _by_change(found).items():
+        row = _row(name, by_metric, found, dose)
+        cells = [one for spec in found.metrics for one in _tex_cells(by_metric.get(spec, {}).get(dose))]
+        parts.setdefault(found.perturbed.kinds[name], []).append([_tex(name), row[1], *cells])
+    return terminal.booktabs("l" + "r" * (1 + 2 * len(found.metrics)), [head], *parts.values())
+
+
+def _tex_cells(one: StressCell | None) -> tuple[str, str]:
+    if one is None:
+        return "--", "--"
+    return f"{100 * one.preferred:.0f}", terminal.number(one.effect, 2).replace("–", "--")
+
+
+def _tex(text: str) -> str:
+    return terminal.printable(text).translate(terminal.LATEX)

@@ -1,0 +1,1 @@
+"""The changes, one per file: consistency, relations between sentences, structure, controls."""

@@ -1,0 +1,1 @@
+"""What a document says in one way and then in another: pronouns, tense, names, terms, address."""

@@ -1,0 +1,1 @@
+"""What ties a sentence to the one before it: connectives, ellipsis, antecedents."""

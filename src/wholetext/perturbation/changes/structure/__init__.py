@@ -1,0 +1,1 @@
+"""Which sentences a document has, and in which order."""

@@ -1,0 +1,87 @@
+"""The changes by name: built-in ones, and those that other packages add by entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from wholetext import plugins
+from wholetext.errors import InputError, PluginError, did_you_mean
+from wholetext.perturbation.change import Change
+
+# name → module and class below ``changes``; errors of the document first, then those of a sentence, then harmless ones
+BUILTIN = {
+    "pronoun": "consistency.pronoun:Pronoun",
+    "tense": "consistency.tense:Tense",
+    "name": "consistency.name:Name",
+    "term": "consistency.term:Term",
+    "address": "consistency.address:Address",
+    "connective": "relations.connective:ConnectiveSwap",
+    "no-connective": "relations.connective_drop:ConnectiveDrop",
+    "ellipsis": "relations.ellipsis:Ellipsis",
+    "antecedent": "relations.antecedent:Antecedent",
+    "swap": "structure.swap:Swap",
+    "shuffle": "structure.shuffle:Shuffle",
+    "reverse": "structure.reverse:Reverse",
+    "drop": "structure.drop:Drop",
+    "double": "structure.double:Double",
+    "move": "structure.move:Move",
+    "foreign": "structure.foreign:Foreign",
+    "number": "controls.number:Number",
+    "negation": "controls.negation:Negation",
+    "paraphrase": "controls.paraphrase:Paraphrase",
+    "contraction": "controls.contraction:Contraction",
+    "typography": "controls.typography:Typography",
+    "resegment": "controls.resegment:Resegment",
+}
+
+
+def list_changes() -> dict[str, type[Change]]:
+    """Every change by name: built-ins and installed plug-ins."""
+    return {name: change_class(name) for name in names()}
+
+
+def described() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Summary, kind and languages of every change that works, and what is wrong with the plug-ins that do not."""
+    found: dict[str, dict[str, Any]] = {}
+    broken: dict[str, str] = {}
+    for name in names():
+        try:
+            one = change_class(name)
+        except PluginError as fault:
+            broken[name] = str(fault)
+            continue
+        found[name] = {"kind": one.kind, "summary": one.summary,
+                       "languages": None if one.languages is None else sorted(one.languages)}
+    return found, broken
+
+
+def names() -> list[str]:
+    return [*BUILTIN, *(name for name in plugins.load(plugins.CHANGES) if name not in BUILTIN)]
+
+
+def change_class(name: str) -> type[Change]:
+    """The class of a change."""
+    if name in BUILTIN:
+        module, _, kind = BUILTIN[name].partition(":")
+        found: object = getattr(import_module(f"wholetext.perturbation.changes.{module}"), kind)
+    else:
+        added = plugins.load(plugins.CHANGES, BUILTIN)
+        if name not in added:
+            raise InputError(f"there is no change {name!r}",
+                             next=did_you_mean(name, names()) or f"the changes are {', '.join(names())}")
+        found = added[name]()
+    if not (isinstance(found, type) and issubclass(found, Change)):
+        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} is no subclass of Change",
+                          next="derive it from wholetext.Change")
+    if getattr(found, "name", "") != name:
+        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} calls itself "
+                          f"{getattr(found, 'name', '')!r}", next="its name and that of its entry point are the same")
+    return found
+
+
+def chosen(asked: Sequence[str] | None) -> list[Change]:
+    """One of each that is asked for, all of them by default."""
+    given = names() if asked is None else [asked] if isinstance(asked, str) else list(asked)
+    return [change_class(name)() for name in dict.fromkeys(given)]

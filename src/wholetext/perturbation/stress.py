@@ -1,0 +1,195 @@
+"""`wholetext stress`: which metric sees which document-level error.
+
+Good text that is not the reference it is scored against is changed in one controlled way; original and changed
+documents are scored, and the question is how often, and how strongly, a metric prefers the original.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import InputError, MetricError, count
+from wholetext.notebook.display import brief
+from wholetext.perturbation.perturb import Perturbed, StressOptions, perturb
+from wholetext.perturbation.selection import Selection, best, identical, select
+from wholetext.perturbation.statistics import Drawing, Losses, StressCell, StressSlope, spread
+from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.results import Results
+from wholetext.significance.resample import ROUNDING
+from wholetext.types import Corpus, FloatArray, Output, Scores
+
+Margins = Mapping[tuple[str, str, str], Mapping[str, float]]  # (change, dose, document) → metric → loss of score
+
+
+@dataclass(frozen=True, eq=False)
+class Stress:
+    """Metrics × changes; ``results`` holds the scores of the systems and of the unchanged text, as an ordinary run."""
+
+    text: str
+    refs: tuple[str, ...]
+    settings: StressOptions
+    cells: tuple[StressCell, ...]
+    slopes: tuple[StressSlope, ...]
+    spreads: Mapping[str, float]  # metric → standard deviation between systems
+    perturbed: Perturbed
+    margins: Margins  # loss of each changed document; higher: the original is preferred
+    results: Results
+    notes: tuple[str, ...] = field(default=())
+    __repr__ = brief
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(self.results.scores)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; undefined numbers are null."""
+        corpus = self.results.corpus
+        return {
+            "kind": "stress", "corpus": corpus.id, "langs": list(corpus.langs), "documents": self.perturbed.documents,
+            "systems": [name for name in self.results.systems if name != self.text], "text": self.text,
+            "references": list(self.refs), "metrics": list(self.metrics), "settings": asdict(self.settings),
+            "changes": dict(self.perturbed.kinds), "tagger": self.perturbed.tagger,
+            "refused": {name: dict(why) for name, why in self.perturbed.refused.items()},
+            "figures": [_plain(asdict(one)) for one in self.cells],
+            "slopes": [_plain(asdict(one)) for one in self.slopes],
+            "spreads": _plain(dict(self.spreads)), "examples": _examples(self.perturbed),
+            "signatures": {spec: {system: str(scores.signature) for system, scores in by_system.items()}
+                           for spec, by_system in self.results.scores.items()},
+            "counts": dict(self.results.counts), "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def stress(
+    corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str] | str, settings: StressOptions | None = None,
+    options: Options | None = None,
+) -> Stress:
+    """Change a text of the corpus in controlled ways and score original and changed documents with every metric.
+
+    The text is a second reference, or the output of the best system where there is none; ``settings.text`` names
+    another. It is never scored against itself. What is not changed is scored once, and finished rows are cached.
+    """
+    settings, options = settings or StressOptions(), options or Options()
+    specs = [one.spec for one in map(scorer, [metrics] if isinstance(metrics, str) else list(metrics))]
+    _refuse(specs)
+    chosen = select(corpus, outputs, settings)
+    options = replace(options, refs=_refs(chosen, options), flags=False)
+    text, results, notes = _originals(corpus, chosen, specs, options)
+    made, notes = _without_copies(perturb(corpus, text, settings, options), corpus, options.refs or (), notes)
+    if not made.items:
+        raise InputError("no change can be made in this text", where=text.system, next="; ".join(made.notes[:3]))
+    changed = evaluate(corpus, list(made.outputs().values()), specs, options)
+    systems = [one.system for one in chosen.systems]
+    spreads = {spec: spread(by_system, systems) for spec, by_system in results.scores.items()}
+    margins = _margins(made, results, changed, text.system)
+    losses, drawing = _losses(made, margins, spreads), Drawing(settings.draws, settings.seed)
+    every = (*notes, *made.notes, *_on_spreads(spreads, len(systems)), *results.warnings, *changed.warnings)
+    counts = {key: results.counts.get(key, 0) + changed.counts.get(key, 0)
+              for key in {**results.counts, **changed.counts}}
+    return Stress(
+        text.system, options.refs or (), settings, tuple(cell for one in losses for cell in one.cells(drawing)),
+        tuple(slope for one in losses if (slope := one.slope(drawing))), spreads, made, margins,
+        replace(results, counts=counts), tuple(dict.fromkeys(every)),
+    )
+
+
+def _originals(
+    corpus: Corpus, chosen: Selection, specs: Sequence[str], options: Options
+) -> tuple[Output, Results, list[str]]:
+    """The text under test, the scores of all systems and of this text, and what there is to say about the choice."""
+    others = [one for one in chosen.systems if chosen.text is None or one.system != chosen.text.system]
+    results = evaluate(corpus, [*others, *([chosen.text] if chosen.text else [])], specs, options)
+    if chosen.text is not None:
+        return chosen.text, results, [*chosen.notes]
+    text, note = best(results.scores, others)
+    return text, results, [*chosen.notes, note]
+
+
+def _refuse(specs: Sequence[str]) -> None:
+    for spec in specs:
+        if scorer(spec).metric.rivals:
+            raise MetricError(f"{spec} compares outputs with each other, and changed documents have no rivals",
+                              next="use a metric that scores each output by itself")
+
+
+def _refs(chosen: Selection, options: Options) -> tuple[str, ...]:
+    """The references for scoring: those of the options that are not the text under test."""
+    return chosen.refs if options.refs is None else tuple(name for name in options.refs if name in chosen.refs)
+
+
+def _without_copies(
+    made: Perturbed, corpus: Corpus, refs: Sequence[str], notes: list[str]
+) -> tuple[Perturbed, list[str]]:
+    same = {*identical(made.original, corpus, refs)}
+    if not same:
+        return made, notes
+    said = f"{count(len(same), 'document')} left out, where the text under test is the same as a reference"
+    return replace(made, items=tuple(one for one in made.items if one.doc not in same)), [*notes, said]
+
+
+def _on_spreads(spreads: Mapping[str, float], systems: int) -> list[str]:
+    if systems < 2:
+        return ["effect sizes are in units of the spread between systems, and need outputs of two systems or more"]
+    none = [spec for spec, value in spreads.items() if math.isnan(value)]
+    few = [f"the spread between systems is that of {systems} systems only"] if systems < 4 else []
+    return few + ([f"{', '.join(none)}: all systems have the same score, so there is no effect size"] if none else [])
+
+
+def _margins(made: Perturbed, results: Results, changed: Results, text: str) -> Margins:
+    places = {doc: at for at, doc in enumerate(results.corpus.ids)}
+    names = {key: output.system for key, output in made.outputs().items()}
+    found: dict[tuple[str, str, str], dict[str, float]] = {(one.change, one.dose, one.doc): {} for one in made.items}
+    for spec, by_system in results.scores.items():
+        original = _signed(by_system[text])
+        losses = {key: _loss(original, _signed(changed.scores[spec][name])) for key, name in names.items()}
+        for change, dose, doc in found:
+            found[change, dose, doc][spec] = float(losses[change, dose][places[doc]])
+    return found
+
+
+def _signed(scores: Scores) -> FloatArray:
+    values = scores.at("doc")
+    return values if scores.higher_is_better else -values
+
+
+def _loss(original: FloatArray, changed: FloatArray) -> FloatArray:
+    """(documents,) how much is lost; 0 where the difference is one of rounding alone."""
+    size = np.maximum(np.abs(original), np.abs(changed))
+    loss = original - changed
+    return np.asarray(np.where(np.abs(loss) <= ROUNDING * size, 0.0, loss))
+
+
+def _losses(made: Perturbed, margins: Margins, spreads: Mapping[str, float]) -> list[Losses]:
+    found = []
+    for spec, scale in spreads.items():
+        for change, kind in made.kinds.items():
+            mine = [one for one in made.items if one.change == change]
+            by_dose: dict[str, list[tuple[str, float, float]]] = {one.dose: [] for one in mine}
+            for one in mine:
+                by_dose[one.dose].append((one.doc, margins[change, one.dose, one.doc][spec], one.made / one.sites))
+            sites = {one.doc: one.sites for one in mine}
+            found.append(Losses(spec, change, kind, by_dose, sites, scale))
+    return found
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
+
+
+def _examples(made: Perturbed, most: int = 3) -> list[dict[str, Any]]:
+    """The smallest dose of a change in the first few documents, with the segments that it touches."""
+    found, seen = [], dict.fromkeys(made.kinds, 0)
+    for one in made.items:
+        if one.dose == made.items[0].dose and seen[one.change] < most:
+            seen[one.change] += 1
+            touched = sorted({edit.segment for edit in one.edits})
+            found.append({"change": one.change, "doc": one.doc, "dose": one.dose, "edits": [
+                {"segment": edit.segment, "before": edit.before, "after": edit.after} for edit in one.edits],
+                "segments": [{"segment": at, "original": made.original.docs[one.doc][at], "changed": one.segments[at]}
+                             for at in touched]})
+    return found

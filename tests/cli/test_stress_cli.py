@@ -1,0 +1,78 @@
+"""`wholetext stress` in all its formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import wholetext as wt
+from in_process import call
+from wholetext.demo import load
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WHOLETEXT_CACHE", str(tmp_path / "cache.sqlite"))
+    found, outputs = load("de-en")
+    wt.write(tmp_path / "demo.jsonl", wt.Loaded(found, tuple(outputs), ()))
+    return tmp_path / "demo.jsonl"
+
+
+COMMAND = ("-m", "chrf", "whole:chrf", "--change", "swap", "--change", "number", "--change", "resegment", "--change",
+           "address", "--draws", "50")
+
+
+def test_the_table_fits_a_terminal_and_says_what_was_refused(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "stress", corpus, *COMMAND)
+    assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
+    rows = [line.split() for line in out.splitlines() if line.strip().startswith("swap")]
+    assert rows[0][:3] == ["swap", "12", "100"] and len(rows) == 2  # then by dose
+    text = " ".join(out.split())
+    assert "address: made in no document: it is made in de, ru, zh only, and the text is in en (12)" in text
+    assert "text under test: patchwork" in text and "harmless" in text and "sentence errors" in text
+
+
+def test_all_formats_say_the_same(corpus: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = call(capsys, "stress", corpus, *COMMAND, "--json", "--out", tmp_path / "run")
+    found = json.loads(out)
+    assert code == 0 and found["kind"] == "stress"
+    stored = json.loads((tmp_path / "run/stress.json").read_text("utf-8"))
+    assert all(found[key] == stored[key] for key in ("figures", "slopes", "notes"))
+    code, out, err = call(capsys, "stress", corpus, *COMMAND, "-f", "tsv")
+    head, *lines = [line.split("\t") for line in out.splitlines()]
+    rows = [dict(zip(head, line, strict=True)) for line in lines]
+    assert [float(row["preferred"]) for row in rows] == [one["preferred"] for one in found["figures"]]
+    assert "warning: address: made in no document" in err
+    code, out, err = call(capsys, "stress", corpus, *COMMAND, "-f", "latex")
+    assert out.startswith(r"\begin{tabular}{lrrrrr}") and "swap & 12 & 100 &" in out and "warning: address" in err
+
+
+def test_its_items_are_read_by_contrast(corpus: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    call(capsys, "stress", corpus, *COMMAND, "--out", tmp_path / "run")
+    items = (tmp_path / "run/stress.jsonl").read_text("utf-8").splitlines()
+    (tmp_path / "scores.txt").write_text("1\n0\n" * len(items))
+    command = ("contrast", tmp_path / "run/stress.jsonl", "--scores", f"m={tmp_path}/scores.txt", "--json")
+    code, out, _ = call(capsys, *command)
+    assert code == 0 and {row["group"] for row in json.loads(out)["metrics"][0]["groups"]["type"]} == {
+        "swap", "number", "resegment"}
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    (("--change", "swop"), "there is no change 'swop'"), (("--dose", "half"), "there is no dose 'half'"),
+    (("--text", "nobody"), "there is no text 'nobody'"),
+])
+def test_mistakes_are_answered(
+    corpus: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], said: str
+) -> None:
+    code, _, err = call(capsys, "stress", corpus, "-m", "chrf", *more)
+    assert code == 2 and said in err and "→" in err
+
+
+def test_a_run_is_not_replaced_unasked(corpus: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    command = ("stress", corpus, "-m", "chrf", "--change", "swap", "--draws", "10", "--out", tmp_path / "run")
+    assert call(capsys, *command)[0] == 0
+    code, _, err = call(capsys, *command)
+    assert code == 2 and "there is a run here already" in err
+    assert call(capsys, *command, "--overwrite")[0] == 0
