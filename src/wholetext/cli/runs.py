@@ -258,7 +258,7 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(metavar="RUN...",
-                       help="Run folder, and outputs of meta, sweep, contrast or rank (folders or JSON)."),
+                       help="Run folder, and outputs of meta, sweep, contrast, rank or stress (folders or JSON)."),
     ],
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Output HTML file (default: RUN/report.html).")

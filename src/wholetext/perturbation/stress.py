@@ -33,6 +33,7 @@ class Stress:
 
     text: str
     refs: tuple[str, ...]
+    systems: tuple[str, ...]  # those whose spread is the unit of effects
     settings: StressOptions
     cells: tuple[StressCell, ...]
     slopes: tuple[StressSlope, ...]
@@ -52,7 +53,7 @@ class Stress:
         corpus = self.results.corpus
         return {
             "kind": "stress", "corpus": corpus.id, "langs": list(corpus.langs), "documents": self.perturbed.documents,
-            "systems": [name for name in self.results.systems if name != self.text], "text": self.text,
+            "systems": list(self.systems), "text": self.text,
             "references": list(self.refs), "metrics": list(self.metrics), "settings": asdict(self.settings),
             "changes": dict(self.perturbed.kinds), "tagger": self.perturbed.tagger,
             "refused": {name: dict(why) for name, why in self.perturbed.refused.items()},
@@ -92,7 +93,8 @@ def stress(
     counts = {key: results.counts.get(key, 0) + changed.counts.get(key, 0)
               for key in {**results.counts, **changed.counts}}
     return Stress(
-        text.system, options.refs or (), settings, tuple(cell for one in losses for cell in one.cells(drawing)),
+        text.system, options.refs or (), tuple(systems), settings,
+        tuple(cell for one in losses for cell in one.cells(drawing)),
         tuple(slope for one in losses if (slope := one.slope(drawing))), spreads, made, margins,
         replace(results, counts=counts), tuple(dict.fromkeys(every)),
     )
@@ -181,7 +183,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
 
 
-def _examples(made: Perturbed, most: int = 3) -> list[dict[str, Any]]:
+def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
     """The smallest dose of a change in the first few documents, with the segments that it touches."""
     found, seen = [], dict.fromkeys(made.kinds, 0)
     for one in made.items:
@@ -189,7 +191,7 @@ def _examples(made: Perturbed, most: int = 3) -> list[dict[str, Any]]:
             seen[one.change] += 1
             touched = sorted({edit.segment for edit in one.edits})
             found.append({"change": one.change, "doc": one.doc, "dose": one.dose, "edits": [
-                {"segment": edit.segment, "before": edit.before, "after": edit.after} for edit in one.edits],
+                {"segment": edit.segment, "was": edit.was, "now": edit.now} for edit in one.edits],
                 "segments": [{"segment": at, "original": made.original.docs[one.doc][at], "changed": one.segments[at]}
                              for at in touched]})
     return found

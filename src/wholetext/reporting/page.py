@@ -32,9 +32,11 @@ from wholetext.significance.compare import Significance
 from wholetext.version import __version__
 
 SCRIPTS = ("dom.js", "data.js", "color.js", "export.js", "charts.js", "grids.js", "leaderboard.js", "documents.js",
-           "marks.js", "diff.js", "document.js", "texts.js", "segment.js", "compare.js", "studies.js", "main.js")
+           "marks.js", "diff.js", "document.js", "texts.js", "segment.js", "compare.js", "studies.js",
+           "examples.js", "main.js")
 GENERATOR = b'<meta name="generator" content="wholetext '
-STYLES = ("theme.css", "page.css", "navigation.css", "charts.css", "tables.css", "document.css", "screens.css")
+STYLES = ("theme.css", "page.css", "navigation.css", "charts.css", "tables.css", "document.css", "examples.css",
+          "screens.css")
 Source = Results | Study | Path | str
 
 
@@ -51,7 +53,7 @@ def report(
     formats: Sequence[str] = ("pdf", "svg", "png"), baseline: str | None = None,
     significance: Significance | None = None, options: PageOptions | None = None,
 ) -> list[Path]:
-    """Write the HTML report of a run, and of results of meta, sweep, contrast or rank; returns the files.
+    """Write the HTML report of a run, and of results of meta, sweep, contrast, rank or stress; returns the files.
 
     Sources are ``Results``, run folders, or folders and JSON files of the others. The page is ``report.html`` in the
     first folder unless named. With ``figures`` the figures are written to that folder, and a page only where named.

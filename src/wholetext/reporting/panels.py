@@ -112,14 +112,29 @@ class Bars:
     kind: str = "bars"
 
 
-Panel = Table | Grid | Curves | Bars
+Marked = tuple[tuple[str, bool], ...]  # stretches of a text; True: marked
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Texts before and after a change: name, place, and both texts with what differs marked."""
+
+    title: str
+    rows: tuple[tuple[str, str, Marked, Marked], ...]
+    of: str = "change"
+    lang: str = ""
+    note: str = ""
+    kind: str = "examples"
+
+
+Panel = Table | Grid | Curves | Bars | Examples
 
 
 @dataclass(frozen=True)
 class Study:
     """A page of the report that comes from a study's file."""
 
-    kind: str  # meta, sweep, contrast, rank, judge-check
+    kind: str  # meta, sweep, contrast, rank, judge-check, stress
     title: str
     panels: tuple[Panel, ...]
     facts: tuple[tuple[str, str], ...] = ()  # what was done, as name and value

@@ -1,4 +1,4 @@
-"""Files that `meta`, `sweep`, `contrast`, `rank` and `judge-check` write, read into pages of the report."""
+"""Files that `meta`, `sweep`, `contrast`, `rank`, `judge-check` and `stress` write, read into pages of the report."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from wholetext.files.parsing import read_json
 from wholetext.reporting.judge_panels import judge_check
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 from wholetext.reporting.rankings import ranking
+from wholetext.reporting.stress_panels import stress
 
-FILES = ("meta.json", "grid.json", "contrast.json", "ranking.json", "judge-check.json")  # what a folder may hold
+FILES = ("meta.json", "grid.json", "contrast.json", "ranking.json", "judge-check.json", "stress.json")  # in folders
 CURVES = {"accuracy": "system accuracy", "acc_eq": "acc_eq (ties calibrated)", "pearson": "Pearson's r",
           "direct_average": "Pearson's r between direct and averaged scoring"}  # fmt: skip
 LOSSES = {"dropped": "segments in no window", "lost_context": "rows that lost context",
@@ -231,5 +232,6 @@ def _accuracies(title: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) 
     return Bars(title, bars, "accuracy, %", note=f"Ties count as errors; there are {tied:,}." if tied else "")
 
 
-READERS: Mapping[str, Callable[[Mapping[str, Any]], Study]] = {"meta": meta, "sweep": sweep, "contrast": contrast,
-                                                                 "rank": ranking, "judge-check": judge_check}
+READERS: Mapping[str, Callable[[Mapping[str, Any]], Study]] = {
+    "meta": meta, "sweep": sweep, "contrast": contrast, "rank": ranking, "judge-check": judge_check, "stress": stress,
+}

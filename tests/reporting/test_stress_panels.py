@@ -1,0 +1,98 @@
+"""stress.json as panels: heat-maps, doses, examples with what differs marked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wholetext as wt
+from wholetext.demo import load
+from wholetext.errors import RunError
+from wholetext.reporting import read_study
+from wholetext.reporting.panels import Examples, Grid, Table
+from wholetext.reporting.stress_panels import stress
+from wholetext.scoring.evaluate import Options
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    corpus, outputs = load("de-en")
+    settings = wt.StressOptions(("swap", "drop", "number", "resegment", "address"), ("1", "all"), draws=20)
+    found = wt.stress(corpus, outputs, ["chrf", "whole:chrf"], settings, Options(cache=False))
+    path = tmp_path_factory.mktemp("stress") / "run"
+    wt.write_stress(found, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def figures(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "stress.json").read_text("utf-8"))
+    return found
+
+
+def test_heat_maps_of_errors_and_of_harmless_changes(folder: Path, figures: dict[str, Any]) -> None:
+    study = read_study(folder / "stress.json")
+    preferred, alarms, loss = [panel for panel in study.panels if isinstance(panel, Grid)]
+    assert preferred.rows == ("swap", "drop", "number") and alarms.rows == ("resegment",)
+    assert loss.rows == ("swap", "drop", "number", "resegment") and loss.centred
+    assert all(panel.columns == ("chrf", "whole:chrf") for panel in (preferred, alarms, loss))
+    cells = {(one["change"], one["metric"]): one for one in figures["figures"] if one["dose"] == "all"}
+    assert preferred.values[0] == tuple(100 * cells["swap", name]["preferred"] for name in preferred.columns)
+    assert loss.values[1][0] == cells["drop", "chrf"]["effect"]
+    assert alarms.values[0][1] == 0 and "11 documents, 11 ties" in alarms.extra[0][1]
+    assert study.warnings == tuple(figures["notes"]) and "address: made in no document" in " ".join(study.warnings)
+
+
+def test_every_dose_and_slope_is_in_the_table(folder: Path, figures: dict[str, Any]) -> None:
+    (table,) = [panel for panel in read_study(folder / "stress.json").panels if isinstance(panel, Table)]
+    assert table.columns == ("dose 1", "dose all", "slope", "low", "high") and len(table.rows) == 8
+    slope = next(one for one in figures["slopes"] if (one["change"], one["metric"]) == ("drop", "chrf"))
+    assert dict(table.rows)["drop · chrf"][2:] == (slope["slope"], slope["low"], slope["high"])
+
+
+def test_examples_mark_what_differs(folder: Path, figures: dict[str, Any]) -> None:
+    (examples,) = [panel for panel in read_study(folder / "stress.json").panels if isinstance(panel, Examples)]
+    assert {row[0] for row in examples.rows} == {"swap", "drop", "number", "resegment"} and examples.lang == "en"
+    texts = {(one["change"], one["doc"], part["segment"]): part
+             for one in figures["examples"] for part in one["segments"]}
+    for change, place, before, after in examples.rows:
+        doc, _, segment = place.partition(" (")[0].rpartition(", ")
+        part = texts[change, doc, int(segment) - 1]
+        assert "".join(words for words, _ in before) == part["original"]
+        assert "".join(words for words, _ in after) == part["changed"]
+        assert any(marked for _, marked in before) and any(marked for _, marked in after)
+        if change == "number":
+            assert [words for words, marked in before if not marked] == [words for words, marked in after if not marked]
+
+
+def test_a_report_shows_the_run_and_the_stress_test(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    assert wt.report(folder, tmp_path / "page.html") == [tmp_path / "page.html"]
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "PANELS.examples" in page and ".examples mark" in page
+
+
+def test_without_effects_the_shares_are_shown(figures: dict[str, Any]) -> None:
+    plain = [{**one, "effect": None, "low": None} for one in figures["figures"]]
+    study = stress({**figures, "figures": plain, "slopes": [], "examples": []})
+    assert [panel.title[:10] for panel in study.panels] == ["How often ", "False alar", "Loss by do"]
+
+
+def test_long_texts_are_shortened_around_the_mark(figures: dict[str, Any]) -> None:
+    edit = {"segment": 0, "was": [5000, 5003], "now": [5000, 5000]}
+    example = {"change": "x", "doc": "a", "dose": "1", "edits": [edit],
+               "segments": [{"segment": 0, "original": "a" * 5000 + "bcd", "changed": "a" * 5000}]}  # fmt: skip
+    (examples,) = [one for one in stress({**figures, "examples": [example]}).panels if isinstance(one, Examples)]
+    (head, mark), (same, gone) = examples.rows[0][2], examples.rows[0][3]
+    assert mark == ("bcd", True) and gone == ("", True) and len(head[0]) < 700 and head == same
+
+
+@pytest.mark.parametrize("damage", [{"figures": [{"dose": "all"}]}, {"settings": {}}, {"examples": [{"segments": [3]}]},
+                                    {"metrics": 7}])
+def test_a_damaged_file_is_an_error(figures: dict[str, Any], damage: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "stress.json").write_text(json.dumps({**figures, **damage}), "utf-8")
+    with pytest.raises(RunError, match="no study"):
+        read_study(tmp_path / "stress.json")
