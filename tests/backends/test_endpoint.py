@@ -192,14 +192,14 @@ def test_no_more_of_an_answer_is_read_than_fits(monkeypatch: pytest.MonkeyPatch)
     assert answer.text == "" and answer.finish == "length"
 
 
-def test_no_more_calls_run_at_a_time_than_allowed_nor_more_a_minute() -> None:
-    busy, most, lock = 0, 0, threading.Lock()
+def test_as_many_calls_run_at_a_time_as_allowed_and_no_more_a_minute() -> None:
+    busy, most, lock, all_there = 0, 0, threading.Lock(), threading.Barrier(3)
 
     def reply(body: Mapping[str, Any], number: int) -> str:
         nonlocal busy, most
         with lock:
             busy, most = busy + 1, max(most, busy + 1)
-        time.sleep(0.02)
+        all_there.wait(600)  # no answer before three are asked for
         with lock:
             busy -= 1
         return "ok"
@@ -207,6 +207,7 @@ def test_no_more_calls_run_at_a_time_than_allowed_nor_more_a_minute() -> None:
     with ScriptedServer(reply) as server:
         chat(server, parallel=3).run(asks(12))
         assert most == 3
+    with ScriptedServer(echo) as server:
         start = time.monotonic()
         chat(server, rate=60 / 0.05).run(asks(5))
     assert time.monotonic() - start >= 4 * 0.05

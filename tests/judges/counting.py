@@ -1,17 +1,17 @@
-"""A proxy before a chat server that counts what passes, and can stop a request before it reaches the model."""
+"""A proxy before a chat server that counts what passes, and can hold or drop a request before it reaches the model."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
+
+from loopback import ChatHandler, Loopback
 
 
 def is_repair(body: Mapping[str, Any]) -> bool:
@@ -25,7 +25,6 @@ class Exchange:
 
     body: dict[str, Any]
     answer: dict[str, Any] | None = None  # None: not answered
-    delivered: float | None = None  # time.monotonic() when it went back to the client
 
     @property
     def text(self) -> str:
@@ -38,29 +37,14 @@ class Exchange:
 
 
 @dataclass
-class CountingProxy:
+class CountingProxy(Loopback):
     """Forwards to ``target``. ``gate`` sees the number of a chat request before it is forwarded; False drops it."""
 
     target: str
     gate: Callable[[int], bool] = lambda number: True
+    more: Mapping[str, Any] = field(default_factory=dict)  # what is added to every chat request
     exchanges: list[Exchange] = field(default_factory=list)
     arrived: int = 0
-    most_at_once: int = 0
-
-    def __enter__(self) -> CountingProxy:
-        self._lock, self._busy = threading.Lock(), 0
-        self._server = QuietServer(("127.0.0.1", 0), _handler(self))
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    @property
-    def url(self) -> str:
-        """What a client takes as its base URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     @property
     def asked(self) -> Counter[str]:
@@ -75,62 +59,31 @@ class CountingProxy:
 
     def clear(self) -> None:
         with self._lock:
-            self.exchanges, self.arrived, self.most_at_once = [], 0, 0
+            self.exchanges, self.arrived = [], 0
 
-    def _begin(self, body: dict[str, Any]) -> Exchange | None:
+    def get(self, handler: ChatHandler) -> None:
+        handler.reply(*self._forward("GET", handler.path, b""))
+
+    def post(self, handler: ChatHandler, data: bytes) -> None:
+        if not handler.asks:
+            handler.reply(*self._forward("POST", handler.path, data))
+            return
         with self._lock:
             self.arrived += 1
             number = self.arrived
         if not self.gate(number):
-            return None
+            handler.close_connection = True
+            return
+        one = Exchange(json.loads(data))
         with self._lock:
-            self._busy += 1
-            self.most_at_once = max(self.most_at_once, self._busy)
-            self.exchanges.append(one := Exchange(body))
-        return one
+            self.exchanges.append(one)
+        status, answer = self._forward("POST", handler.path, json.dumps({**one.body, **self.more}).encode())
+        one.answer = json.loads(answer)
+        handler.reply(status, answer)
 
-    def _end(self) -> None:
-        with self._lock:
-            self._busy -= 1
-
-
-class QuietServer(ThreadingHTTPServer):
-    """Clients that are killed or give up are what these tests are about: not worth a traceback."""
-
-    daemon_threads = True
-    request_queue_size = 64
-
-    def handle_error(self, *_: object) -> None:
-        pass
-
-
-class ChatHandler(BaseHTTPRequestHandler):
-    """Reads and answers whole bodies over connections that stay open."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def read_body(self) -> bytes:
-        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-
-    def reply(self, status: int, data: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        standard = {"Content-Type": "application/json", "Content-Length": str(len(data))}
-        for name, value in {**standard, **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
-        self.wfile.flush()
-
-
-def _handler(proxy: CountingProxy) -> type[ChatHandler]:
-    target = urlsplit(proxy.target)
-
-    def forward(method: str, path: str, data: bytes) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(target.hostname or "", target.port, timeout=300)
+    def _forward(self, method: str, path: str, data: bytes) -> tuple[int, bytes]:
+        target = urlsplit(self.target)
+        connection = http.client.HTTPConnection(target.hostname or "", target.port, timeout=1800)
         try:
             connection.request(method, path, data, {"Content-Type": "application/json"})
             answer = connection.getresponse()
@@ -138,25 +91,33 @@ def _handler(proxy: CountingProxy) -> type[ChatHandler]:
         finally:
             connection.close()
 
-    class Handler(ChatHandler):
-        def do_GET(self) -> None:
-            self.reply(*forward("GET", self.path, b""))
 
-        def do_POST(self) -> None:
-            data = self.read_body()
-            if not self.path.endswith("/chat/completions"):
-                self.reply(*forward("POST", self.path, data))
-                return
-            one = proxy._begin(json.loads(data))
-            if one is None:
-                self.close_connection = True
-                return
-            try:
-                status, answer = forward("POST", self.path, data)
-                one.answer = json.loads(answer)
-                one.delivered = time.monotonic()
-                self.reply(status, answer)
-            finally:
-                proxy._end()
+class Turnstile:
+    """A gate that lets some requests pass and holds the others until they are dropped."""
 
-    return Handler
+    def __init__(self) -> None:
+        self._lock, self._held = threading.Lock(), threading.Semaphore(0)
+        self.open(0)
+
+    def open(self, many: int) -> None:
+        """So many pass from now on; those held before are dropped."""
+        with self._lock:
+            self._left, self._drop = many, threading.Event()
+
+    def __call__(self, number: int) -> bool:
+        with self._lock:
+            self._left -= 1
+            if self._left >= 0:
+                return True
+            drop = self._drop
+        self._held.release()
+        drop.wait()
+        return False
+
+    def wait(self, many: int) -> None:
+        """Until so many are held."""
+        for _ in range(many):
+            assert self._held.acquire(timeout=600), "a request did not arrive"
+
+    def drop(self) -> None:
+        self._drop.set()

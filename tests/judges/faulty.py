@@ -10,13 +10,12 @@ import json
 import random
 import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from counting import ChatHandler, QuietServer
+from loopback import ChatHandler, Loopback
 
 HUGE = 2_000_000  # characters of an answer that does not stop
 REFUSALS = (
@@ -54,33 +53,25 @@ def right_answer(body: Mapping[str, Any]) -> str:
 
 
 @dataclass
-class FaultyServer:
-    """``rate`` of the requests meet one of ``faults``; the others get ``answer``. ``script`` overrides."""
+class FaultyServer(Loopback):
+    """``rate`` of the requests meet one of ``faults``; the others get ``answer``. ``script`` overrides.
+
+    A request that hangs does so as long as the server runs: how long a client waits is its own affair.
+    """
 
     seed: int = 0
     rate: float = 0.0
     faults: Sequence[str] = FAULTS
     answer: Callable[[Mapping[str, Any]], str] = right_answer
     script: Callable[[Mapping[str, Any], int], str] | None = None  # (body, attempt) → kind, "ok" for the right answer
-    hang: float = 5.0
-    delay: float = 0.0
     served: list[Served] = field(default_factory=list)
 
-    def __enter__(self) -> FaultyServer:
-        self._lock, self._attempts = threading.Lock(), Counter[str]()
-        self._stop = threading.Event()
-        self._server = QuietServer(("127.0.0.1", 0), _handler(self))
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
+    def __post_init__(self) -> None:
+        self._attempts, self._stop = Counter[str](), threading.Event()
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        super().__exit__()
 
     @property
     def kinds(self) -> Counter[str]:
@@ -110,6 +101,48 @@ class FaultyServer:
         with self._lock:
             self._attempts[key] += 1
             return self._attempts[key]
+
+    def get(self, handler: ChatHandler) -> None:
+        handler.reply(200, json.dumps({"object": "list", "data": [{"id": "faulty-1.0", "object": "model"}]}).encode())
+
+    def post(self, handler: ChatHandler, data: bytes) -> None:
+        if not handler.asks:
+            handler.reply(404, _error("unknown path", "not_found"))
+            return
+        body = json.loads(data)
+        attempt = self._attempt(body)
+        kind, right = self.chosen(body, attempt), self.answer(body)
+        if kind in AGAIN:
+            self._note(kind, body, attempt, None)
+            self._fail(handler, kind, json.dumps(_completion(body, {"content": right}, "stop", right)).encode())
+            return
+        message, finish, text = _texts(kind, right)
+        whole = _completion(body, message, finish, text)
+        self._note(kind, body, attempt, text)
+        handler.reply(200, json.dumps(_schema(kind, whole) if kind in SCHEMA else whole).encode())
+
+    def _fail(self, handler: ChatHandler, kind: str, whole: bytes) -> None:
+        """``whole`` is what should have been answered."""
+        half = whole[: len(whole) // 2]
+        if kind.startswith("429"):
+            wait = {"429": {"Retry-After": "0"}, "429-date": {"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}}
+            handler.reply(429, _error("too many requests", "rate_limit_exceeded"), wait.get(kind, {}))
+        elif kind.isdigit():
+            handler.reply(int(kind), _error("the server failed", "server_error"))
+        elif kind == "html":
+            handler.reply(200, b"<html><body>Bad gateway</body></html>", {"Content-Type": "text/html"})
+        elif kind == "bad-json":
+            handler.reply(200, half)
+        elif kind == "cut-body":  # less than was promised
+            handler.reply(200, half, {"Content-Length": str(len(whole))})
+        elif kind == "cut-stream":
+            headers = {"Content-Length": "", "Transfer-Encoding": "chunked"}
+            handler.reply(200, b"%x\r\n%s\r\n" % (len(half), half), headers)
+        elif kind == "hang":
+            self._stop.wait()
+        if kind in ("reset", "cut-body", "cut-stream", "hang"):
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
 
 
 def _completion(body: Mapping[str, Any], message: dict[str, Any], finish: str, text: str) -> dict[str, Any]:
@@ -151,65 +184,3 @@ def _schema(kind: str, whole: dict[str, Any]) -> Any:
         return {**whole, "choices": [{"index": 0, "finish_reason": "stop"}]}
     content = None if kind == "null-content" else 87
     return {**whole, "choices": [{**choice, "message": {"role": "assistant", "content": content}}]}
-
-
-def _handler(server: FaultyServer) -> type[ChatHandler]:
-    class Handler(ChatHandler):
-        def do_GET(self) -> None:
-            self.reply(200, json.dumps({"object": "list", "data": [{"id": "faulty-1.0", "object": "model"}]}).encode())
-
-        def do_POST(self) -> None:
-            data = self.read_body()
-            if not self.path.endswith("/chat/completions"):
-                self.reply(404, _error("unknown path", "not_found"))
-                return
-            body = json.loads(data)
-            attempt = server._attempt(body)
-            kind = server.chosen(body, attempt)
-            time.sleep(server.delay)
-            right = server.answer(body)
-            if kind in AGAIN:
-                server._note(kind, body, attempt, None)
-                self.fail(kind, body, right)
-                return
-            message, finish, text = _texts(kind, right)
-            whole = _completion(body, message, finish, text)
-            server._note(kind, body, attempt, text)
-            self.reply(200, json.dumps(_schema(kind, whole) if kind in SCHEMA else whole).encode())
-
-        def fail(self, kind: str, body: dict[str, Any], right: str) -> None:
-            whole = json.dumps(_completion(body, {"content": right}, "stop", right)).encode()
-            if kind.startswith("429"):
-                wait = {"429": {"Retry-After": "0"}, "429-date": {"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}}
-                self.reply(429, _error("too many requests", "rate_limit_exceeded"), wait.get(kind, {}))
-            elif kind.isdigit():
-                self.reply(int(kind), _error("the server failed", "server_error"))
-            elif kind == "html":
-                self.reply(200, b"<html><body>Bad gateway</body></html>", {"Content-Type": "text/html"})
-            elif kind == "bad-json":
-                self.reply(200, whole[: len(whole) // 2])
-            elif kind == "hang":
-                server._stop.wait(server.hang)
-                self.drop()
-            else:
-                self.partly(kind, whole)
-                self.drop()
-
-        def partly(self, kind: str, whole: bytes) -> None:
-            """Less than was promised: of a body, or of a chunked one."""
-            half = whole[: len(whole) // 2]
-            if kind == "cut-body":
-                self.reply(200, half, {"Content-Length": str(len(whole))})
-            elif kind == "cut-stream":
-                headers = {"Content-Length": "", "Transfer-Encoding": "chunked"}
-                self.reply(200, b"%x\r\n%s\r\n" % (len(half), half), headers)
-
-        def drop(self) -> None:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-
-        def send_header(self, keyword: str, value: str) -> None:
-            if value:  # an empty one takes a standard header away
-                super().send_header(keyword, value)
-
-    return Handler

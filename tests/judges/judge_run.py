@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from counting import Turnstile
 from judge_material import demo_piece
 
 import wholetext as wt
@@ -19,15 +20,26 @@ PIECE = ("sport-keeper", 6)  # document, segments
 
 def scores(url: str, cache: Path | bool, spec: str, parallel: int) -> dict[str, list[float]]:
     """System → scores of its rows."""
-    calls = Calls(url, parallel=parallel, timeout=600, retries=0)
+    calls = Calls(url, parallel=parallel, timeout=1800, retries=0)
     results = wt.evaluate(*demo_piece(*PIECE), spec, wt.Options(cache=cache, calls=calls, flags=False))
     return {system: found.at("row").tolist() for system, found in next(iter(results.scores.values())).items()}
 
 
-def started(url: str, cache: Path, spec: str, parallel: int) -> subprocess.Popen[bytes]:
-    """The same in a child process."""
+def killed(url: str, cache: Path, spec: str, gate: Turnstile, passing: int, parallel: int = 1) -> None:
+    """The same in a child process, killed when so many requests have passed and ``parallel`` more are held.
+
+    Then every answer has arrived and is stored: the child asks for another one only after that.
+    """
+    gate.open(passing)
     command = [sys.executable, __file__, url, str(cache), spec, str(parallel)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        gate.wait(parallel)
+        assert child.poll() is None, "it ended before it could be killed"
+    finally:
+        child.kill()
+        child.wait()
+        gate.drop()
 
 
 if __name__ == "__main__":

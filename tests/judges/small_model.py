@@ -44,7 +44,7 @@ def serve(slots: int) -> None:
     params = xllamacpp.CommonParams()
     params.model.path, params.model_alias = str(path), {NAME}
     params.n_parallel, params.n_ctx = slots, CONTEXT * slots
-    params.cpuparams.n_threads, params.cpuparams_batch.n_threads = 1, 2  # answers do not depend on their number
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # two wait for each other: 1.5 times the work
     params.cache_ram_mib, params.verbosity, params.warmup, params.port = 0, 0, False, 0
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)

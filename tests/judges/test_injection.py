@@ -81,7 +81,7 @@ def injected(proxy: CountingProxy, translations: list[str], spec: str) -> wt.Res
     texts = [*translations, POOR]
     corpus = wt.Corpus("hostile", ("de", "en"), tuple(wt.Document(f"d{i}", [SOURCE]) for i in range(len(texts))))
     output = wt.Output("hostile", {f"d{i}": [text] for i, text in enumerate(texts)})
-    options = wt.Options(cache=False, calls=Calls(proxy.url, parallel=4, timeout=600), flags=False)
+    options = wt.Options(cache=False, calls=Calls(proxy.url, parallel=4, timeout=1800), flags=False)
     return wt.evaluate(corpus, [output], spec, options)
 
 

@@ -6,18 +6,15 @@ The model has 135 million parameters and judges badly; what is tested is everyth
 from __future__ import annotations
 
 import math
-import os
 import random
-import signal
 import threading
-import time
 from pathlib import Path
 
 import judge_run
 import numpy as np
 import pytest
 import small_model
-from counting import CountingProxy
+from counting import CountingProxy, Turnstile
 from judge_material import demo_piece
 
 import wholetext as wt
@@ -30,7 +27,7 @@ JUDGES = ("judge-da", "judge-sqm", "judge-mqm(max_tokens=32)", "judge-esa(max_to
 
 
 def options(proxy: CountingProxy, cache: Path | bool = False) -> wt.Options:
-    return wt.Options(cache=cache, calls=Calls(proxy.url, parallel=2, timeout=600), flags=False)
+    return wt.Options(cache=cache, calls=Calls(proxy.url, parallel=2, timeout=1800), flags=False)
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -56,49 +53,46 @@ def check(scores: wt.Scores, judge: str, size: int) -> None:
     rows, facts = scores.at("row"), scores.signature
     assert facts["answered_by"] == small_model.NAME and facts["structured"] == "true" and len(rows) == size
     missing = sum(int(facts[name]) for name in ("refused", "unparsable", "failed"))
-    assert np.isnan(rows).sum() == missing
+    unknown = int(np.isnan(rows).sum())
+    assert unknown == missing if "pairwise" not in judge else 2 * unknown >= missing >= unknown  # asked in both orders
     low, high = scores.range
     assert all(low <= value <= high for value in rows if not math.isnan(value))
-    if "max_tokens" not in judge:  # short answers are held to their schema, and not cut
-        assert missing == 0
 
 
-def test_temperature_0_repeats_whatever_the_number_of_requests_at_a_time(real: CountingProxy) -> None:
-    """Two runs one by one and one with eight requests at a time, which the server works on in turn.
+def test_temperature_0_repeats_whatever_the_number_of_requests_at_a_time(small_model_address: str) -> None:
+    """Twice one by one, and all at once: the server computes one request at a time, each from its first token.
 
-    One that works on several together computes other last digits, and so gives other scores (docs/judges.md).
+    What it computes together, or continues from a stored beginning, has other last digits (docs/judges.md).
     """
     corpus, outputs = demo_piece("portrait-radio", 4)
-    spec, proxy = f"judge-da@{small_model.NAME}", real
-    scores = []
-    for parallel in (1, 1, 8):
-        proxy.clear()
-        settings = wt.Options(cache=False, calls=Calls(proxy.url, parallel=parallel, timeout=600), flags=False)
-        results = wt.evaluate(corpus, outputs, spec, settings)
-        scores.append([found.at("row").tolist() for found in next(iter(results.scores.values())).values()])
-        assert proxy.most_at_once == parallel
+    scores, together = [], 1
+    with CountingProxy(small_model_address, more={"cache_prompt": False}) as proxy:
+        for _ in range(3):
+            proxy.clear()
+            barrier = threading.Barrier(together)  # none is forwarded before all have arrived
+            proxy.gate = lambda number, all=barrier: number > all.parties or all.wait(600) >= 0
+            settings = wt.Options(cache=False, calls=Calls(proxy.url, parallel=together, timeout=1800), flags=False)
+            results = wt.evaluate(corpus, outputs, f"judge-da@{small_model.NAME}", settings)
+            scores.append([found.at("row").tolist() for found in next(iter(results.scores.values())).values()])
+            first = sum(not one.repair for one in proxy.exchanges)
+            together = first if len(scores) == 2 else 1
+    assert first == 8
     np.testing.assert_equal(scores[0], scores[1])
     np.testing.assert_equal(scores[0], scores[2])
 
 
 def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy, tmp_path: Path) -> None:
-    """A kill as the n-th request arrives, before the model sees it: everything that was answered before is kept."""
+    """A kill as a request arrives, before the model sees it: everything that was answered before is kept."""
     spec, cache = f"judge-da@{small_model.NAME}", tmp_path / "cache.sqlite"
     total = 2 * judge_run.PIECE[1]
-    moments = sorted(random.Random(18).sample(range(1, total), 10))
-    killed = threading.Semaphore(0)
-    real.gate = lambda number: number not in moments or not killed.acquire()  # held until its client is dead
-    for place, moment in enumerate(moments):
-        child = judge_run.started(real.url, cache, spec, 1)
-        while real.arrived < moment and child.poll() is None:
-            time.sleep(0.005)
-        assert child.poll() is None, "it ended before it could be killed"
-        os.kill(child.pid, signal.SIGKILL)
-        child.wait()
-        killed.release()
-        assert len(real.exchanges) == moment - place - 1, "what was answered before the kill was asked for again"
+    moments = sorted(random.Random(18).sample(range(total), 10))
+    real.gate = gate = Turnstile()
+    for passed, moment in zip([0, *moments], moments):
+        judge_run.killed(real.url, cache, spec, gate, moment - passed)
+        assert len(real.exchanges) == moment, "what was answered before the kill was asked for again"
+    gate.open(total)
     resumed = judge_run.scores(real.url, cache, spec, 1)
-    assert [*real.asked.values()] == [1] * total
+    assert [*real.asked.values()] == [1] * total and real.arrived == total + 10
     real.clear()
     assert judge_run.scores(real.url, cache, spec, 8) == resumed and real.arrived == 0
 
