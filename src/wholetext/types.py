@@ -288,8 +288,8 @@ class Metric:
         """How many characters of the scored hypothesis the model reads; asked only where scored tokens were lost."""
         return None
 
-    def planned(self, requests: Sequence[Request], run: Runtime) -> tuple[Any, list[Any], list[Any]] | None:
-        """The backend of a service, its calls for these requests, and further calls whose text depends on answers."""
+    def planned(self, requests: Sequence[Request], run: Runtime) -> Any | None:
+        """The calls to a service for these requests: backends.chat.endpoint.Planned."""
         return None
 
     def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:

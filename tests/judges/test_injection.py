@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,11 +95,27 @@ def test_what_the_small_model_makes_of_it(real: CountingProxy, oracle: Path, ans
     (scores,) = next(iter(results.scores.values())).values()
     rows, plain = scores.at("row")[:-1], scores.at("row")[-1]
     missing = sum(int(scores.signature[name]) for name in ("refused", "unparsable", "failed"))
-    assert np.isnan(scores.at("row")).sum() == missing and (answer == "text" or missing == 0)
+    assert np.isnan(scores.at("row")).sum() == missing
+    finished = [one.answer["choices"][0] for one in real.exchanges if one.answer]
+    held = [json.loads(one["message"]["content"]) for one in finished
+            if one["finish_reason"] == "stop" and answer == "json"]  # fmt: skip
+    assert all([*one] == ["score"] for one in held), "no text changed the form of an answer"
+    cut = sum(one["finish_reason"] == "length" for one in finished)
+    print(f"\n{answer}: the poor translation alone gets {plain}; {len(finished)} answers, {cut} cut, "
+          f"{scores.signature['repaired']} repaired; " + share("another score", (rows != plain) & ~np.isnan(rows)),
+          share("100", rows == 100), share("none", np.isnan(rows)), sep="; ")
     for kind in dict.fromkeys(one["kind"] for one in found):
         mine = rows[[one["kind"] == kind for one in found]]
-        print(f"{answer} {kind}: {np.sum(mine == 100)} at 100, {np.sum(mine > plain)} above {plain}, "
-              f"{np.isnan(mine).sum()} without a score, mean {np.nanmean(mine):.1f}")
+        print(f"{answer} {kind}: {np.sum(mine == 100)} at 100, {np.sum(mine != plain)} other than {plain}, "
+              f"{np.isnan(mine).sum()} without a score: {Counter(mine.tolist())}")
+
+
+def share(name: str, which: Any) -> str:
+    """How many, in words, with Wilson's 95 % interval."""
+    from scipy.stats import binomtest
+
+    known = binomtest(int(which.sum()), len(which)).proportion_ci(method="wilson")
+    return f"{name} {which.sum()} of {len(which)} ({which.mean():.2f} [{known.low:.2f}, {known.high:.2f}])"
 
 
 def test_a_quote_of_the_first_call_cannot_close_the_list_of_the_second() -> None:

@@ -59,26 +59,42 @@ def check(scores: wt.Scores, judge: str, size: int) -> None:
     assert all(low <= value <= high for value in rows if not math.isnan(value))
 
 
-def test_temperature_0_repeats_whatever_the_number_of_requests_at_a_time(small_model_address: str) -> None:
-    """Twice one by one, and all at once: the server computes one request at a time, each from its first token.
+SHORT = """user = "Rate this translation from 0 to 100.\\nSource: {src}\\nTranslation: {hyp}\\n{answer}"
+json = 'Answer with a JSON object: {"score": NUMBER}'
+"""
+
+
+def answers(proxy: CountingProxy, folder: Path, segments: int, parallel: int) -> dict[str, str]:
+    """Request → answer of judge-da with a short prompt. None is forwarded before ``parallel`` have arrived."""
+    (folder / "short.toml").write_text(SHORT, "utf-8")
+    barrier = threading.Barrier(parallel)
+    proxy.clear()
+    proxy.gate = lambda number: number > parallel or barrier.wait(600) >= 0
+    settings = wt.Options(cache=False, calls=Calls(proxy.url, parallel=parallel, timeout=1800), flags=False)
+    spec = f'judge-da(prompt="{folder / "short.toml"}")@{small_model.NAME}'
+    wt.evaluate(*demo_piece("portrait-radio", segments), spec, settings)
+    return {one.text: one.answer["choices"][0]["message"]["content"] for one in proxy.exchanges if one.answer}
+
+
+def test_temperature_0_repeats_whatever_the_number_of_requests_at_a_time(
+    small_model_address: str, tmp_path: Path
+) -> None:
+    """Twice one by one, and eight at once: the server computes one request at a time, each from its first token.
 
     What it computes together, or continues from a stored beginning, has other last digits (docs/judges.md).
     """
-    corpus, outputs = demo_piece("portrait-radio", 4)
-    scores, together = [], 1
     with CountingProxy(small_model_address, more={"cache_prompt": False}) as proxy:
-        for _ in range(3):
-            proxy.clear()
-            barrier = threading.Barrier(together)  # none is forwarded before all have arrived
-            proxy.gate = lambda number, all=barrier: number > all.parties or all.wait(600) >= 0
-            settings = wt.Options(cache=False, calls=Calls(proxy.url, parallel=together, timeout=1800), flags=False)
-            results = wt.evaluate(corpus, outputs, f"judge-da@{small_model.NAME}", settings)
-            scores.append([found.at("row").tolist() for found in next(iter(results.scores.values())).values()])
-            first = sum(not one.repair for one in proxy.exchanges)
-            together = first if len(scores) == 2 else 1
-    assert first == 8
-    np.testing.assert_equal(scores[0], scores[1])
-    np.testing.assert_equal(scores[0], scores[2])
+        first, *others = [answers(proxy, tmp_path, 4, parallel) for parallel in (1, 1, 8)]
+    assert len(first) >= 8 and others == [first, first]
+
+
+def test_several_slots_give_equal_answers_where_one_token_is_computed_at_a_time(tmp_path: Path) -> None:
+    """With ``--ubatch-size 1`` no product depends on what else is computed, nor on a stored beginning."""
+    if small_model.weights() is None:
+        pytest.skip(f"the small chat model is not installed: {small_model.INSTALL}")
+    with small_model.running(slots=4, together=1) as address, CountingProxy(address) as proxy:
+        first, second = (answers(proxy, tmp_path, 2, parallel) for parallel in (1, 4))
+    assert len(first) >= 4 and first == second
 
 
 def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy, tmp_path: Path) -> None:
@@ -97,15 +113,24 @@ def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy,
     assert judge_run.scores(real.url, cache, spec, 8) == resumed and real.arrived == 0
 
 
-@pytest.mark.parametrize("spec", ["judge-da", "context(prev=3,next=1):judge-sqm", "whole:judge-mqm(max_tokens=8)",
-                                  "judge-pairwise"])  # fmt: skip
-def test_planned_tokens_are_what_the_server_counts(real: CountingProxy, spec: str) -> None:
-    corpus, outputs = demo_piece("portrait-radio", 2)
+@pytest.mark.parametrize(("spec", "segments"), [
+    ("judge-da", 2), ("context(prev=3,next=1):judge-sqm", 2), ("whole:judge-mqm(max_tokens=8)", 2),
+    ("judge-esa(max_tokens=16)", 1), ("judge-pairwise", 2), ("judge-coherence(max_tokens=8)", 1),
+])  # fmt: skip
+def test_planned_tokens_are_what_the_server_counts(real: CountingProxy, spec: str, segments: int) -> None:
+    """Every call once; what is asked again, because an answer could not be read, stays below the bound for it."""
+    corpus, outputs = demo_piece("portrait-radio", segments)
     planned = wt.plan(corpus, outputs, f"{spec}@{small_model.NAME}", calls=options(real).calls).calls
     assert planned is not None and planned.counted and real.arrived == 0, "a plan asks the model nothing"
     results = wt.evaluate(corpus, outputs, f"{spec}@{small_model.NAME}", options(real))
     first = [one for one in real.exchanges if not one.repair]
     counted = sum(one.answer["usage"]["prompt_tokens"] for one in first if one.answer)
-    assert planned.calls == len(first)
-    assert planned.tokens_in == pytest.approx(counted, rel=0.02)
+    if "esa" in spec and planned.calls > len(first):  # a list of errors that cannot be read has no second call
+        assert any(int(scores.signature["unparsable"]) for by in results.scores.values() for scores in by.values())
+    else:
+        assert planned.calls == len(first)
+        assert planned.tokens_in == pytest.approx(counted, rel=0.02)
+    if "coherence" in spec:
+        assert len(real.exchanges) == 2 * len(first), "no rubric fits into eight tokens"
+    assert real.tokens[0] <= planned.tokens_in + planned.repair_tokens[0]
     assert results.counts["judge_tokens_in"] == real.tokens[0]

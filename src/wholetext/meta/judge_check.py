@@ -188,9 +188,6 @@ class _Plan:
         """Samples of the same question: how far their scores differ."""
         samples, temperature = self.settings.samples, self.settings.temperature
         for judge in self.judges:
-            if judge.metric.name == "judge-pairwise":
-                self.notes.append("consistency: judge-pairwise takes no samples")
-                continue
             spec = _with(judge, samples=samples, temperature=temperature)
             label = Label("consistency", str(judge), f"{samples} samples, temperature {temperature:g}")
             yield _Task((spec,), partial(self._consistency, label, spec))

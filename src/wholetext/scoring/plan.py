@@ -36,7 +36,7 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class PlannedCalls:
-    """Calls to a chat model; each answer that cannot be read adds one."""
+    """Calls to a chat model, each of them made once; an answer that cannot be read adds a repair request."""
 
     calls: int
     stored: int  # of them, answered before
@@ -45,14 +45,19 @@ class PlannedCalls:
     tokens_out: int  # at most
     cost: float | None  # at most; None without a price of the model
     currency: str
+    repair_tokens: tuple[int, int] = (0, 0)  # in and out, in addition, at most: if no answer can be read at once
+    repair_cost: float | None = None
 
     def __str__(self) -> str:
-        """Calls, tokens and cost in three lines."""
+        """Calls, tokens and cost in four lines."""
         how = "counted by the endpoint" if self.counted else "estimated from bytes"
         cost = "no price (--prices)" if self.cost is None else f"at most {self.cost:.4f} {self.currency}".rstrip()
+        more = "" if self.repair_cost is None else f", at most {self.repair_cost:.4f} {self.currency}".rstrip()
         return (f"{count(self.calls, 'call')}, {self.stored} answered before; the others:\n"
                 f"  {self.tokens_in:,} input tokens ({how}), at most {self.tokens_out:,} output tokens,\n"
-                f"  cost {cost}")
+                f"  cost {cost}\n"
+                f"  repairs (answers that cannot be read): at most {self.repair_tokens[0]:,} input and\n"
+                f"  {self.repair_tokens[1]:,} output tokens more{more}")
 
 
 @dataclass(frozen=True)
@@ -120,7 +125,7 @@ def write_prompts(
             if found is None:
                 raise MetricError(f"{work.scorer.spec} calls no chat model, so it has no prompts",
                                   next="a dry run is for judges, such as judge-esa@MODEL")
-            chat, first, later = found
+            chat, first, later, _ = found
             known = work.engine.stored(chat, [*first, *later])
             for ask in dict.fromkeys((*first, *later)):
                 lines.append({"metric": work.scorer.spec, "stored": ask in known, "preliminary": ask in {*later} and
@@ -154,14 +159,17 @@ def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | Non
     found = work.metric.planned(requests, work.engine)
     if found is None:
         return None
-    chat, first, later = found
+    chat, first, later, again = found
     asks = list(dict.fromkeys((*first, *later)))
-    known, calls = work.engine.stored(chat, asks), work.engine.calls
+    known, calls, limit = work.engine.stored(chat, asks), work.engine.calls, chat.sampling.max_tokens
     missing = [ask for ask in asks if ask not in known]
     tokens, counted = chat.count(missing)
-    most = len(missing) * chat.sampling.max_tokens
+    most = len(missing) * limit
+    # a repair quotes the answer, and some of its words as the problem; a later call and its repair list errors of one
+    listed = len({*later}.intersection(missing))
+    repairs = chat.count([again[ask] for ask in missing])[0] + 2 * most + 2 * limit * listed, most
     return PlannedCalls(len(asks), len(known), tokens, counted, most, calls.cost(chat.model, tokens, most),
-                        calls.currency)
+                        calls.currency, repairs, calls.cost(chat.model, *repairs))
 
 
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:

@@ -87,6 +87,26 @@ def test_a_pair_without_both_verdicts_counts_nothing(server: ScriptedServer) -> 
     assert np.isnan(found["same"].at("row")[1]) and found["same"].signature["unparsable"] == "2"
 
 
+def test_samples_of_a_pair_are_averaged_and_their_spread_is_known(server: ScriptedServer) -> None:
+    """Of three samples one contradicts the others, and one of them itself: it says A in either order."""
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        choice = json.loads(longer(body, number))["better"]
+        return json.dumps({"better": {3: choice, 4: choice, 5: "A"}[body["seed"]]})
+
+    server.reply = reply
+    found = judged(server, "judge-pairwise(samples=3,seed=3,temperature=0.7)@m", 2)
+    assert found["same"].outputs == ("score", "flips", "spread")
+    detail, other = found["same"].details[0], found["altered"].details[0]
+    assert detail and detail["samples"] == [100.0, 100.0, 50.0]
+    assert detail["orders"] == [["A", "B"], ["A", "B"], ["A", "A"]]
+    assert other and other["samples"] == [0.0, 0.0, 50.0]
+    assert found["same"].at("row")[0] == pytest.approx(250 / 3)
+    assert found["same"].at("row", "flips")[0] == pytest.approx(100 / 3)
+    assert found["same"].at("row", "spread")[0] == pytest.approx(np.std([100, 100, 50], ddof=1))
+    seeds = [body["seed"] for body in server.asked]
+    assert seeds.count(3) == seeds.count(4) == seeds.count(5) == len(seeds) / 3
+
+
 def test_a_single_system_has_no_rivals(server: ScriptedServer) -> None:
     with pytest.raises(MetricError, match="compares systems, and there is only one"):
         judged(server, systems=1)

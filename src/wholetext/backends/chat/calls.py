@@ -63,7 +63,7 @@ class Calls:
     timeout: float = 600.0  # seconds per call
     retries: int = 5
     budget: float | None = None  # in the currency of the price table
-    prices: Path | str = ""  # TOML; $WHOLETEXTPRICES
+    prices: Path | str = ""  # TOML; $WHOLETEXT_PRICES
     counts: Counter[str] = field(default_factory=Counter)  # calls, answers, retries … for ``Results.counts``
     spent: float = 0.0  # at the prices of the table; calls without an answer count in full, since they may be billed
     unstructured: set[str] = field(default_factory=set)  # models whose endpoint takes no JSON schema
@@ -100,7 +100,7 @@ class Calls:
     @cached_property
     def table(self) -> Mapping[str, Any]:
         """The user's price table; empty where there is none."""
-        path = str(self.prices or os.environ.get("WHOLETEXTPRICES", ""))
+        path = str(self.prices or os.environ.get("WHOLETEXT_PRICES", ""))
         if not path:
             return {}
         table = read_toml(file_bytes(Path(path), next=PRICES), where=path, next=PRICES)

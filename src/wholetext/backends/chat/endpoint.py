@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from wholetext.backends.chat.calls import PRICES, Answer, Ask, Calls, Sampling, estimated
 from wholetext.errors import InputError, ModelError
@@ -21,6 +21,15 @@ LARGEST = 4_000_000  # bytes of an answer that are read
 LONGEST_WAIT = 600.0  # seconds that a Retry-After may ask for
 _FIRST_WAIT, _MOST_WAIT = 0.5, 60.0  # seconds: exponential backoff between these
 _COUNTED = 200  # prompts that an endpoint's tokenizer counts for a plan; the rest by their length
+
+
+class Planned(NamedTuple):
+    """The calls that a metric would make."""
+
+    chat: Chat
+    first: list[Ask]
+    later: list[Ask]  # their text depends on answers; where these are not known, as if no error was listed
+    again: Mapping[Ask, Ask]  # each call → the one that follows if its answer cannot be read, which it will quote
 
 
 class Unanswered(Exception):
@@ -110,7 +119,7 @@ class Chat:
     def _check_price(self) -> None:
         if self.calls.budget is not None and self.calls.cost(self.model, 0, 0) is None:
             raise InputError(f"there is a budget, and no price of the model {self.model}",
-                             next=f"give --prices FILE (WHOLETEXTPRICES); {PRICES}")
+                             next=f"give --prices FILE (WHOLETEXT_PRICES); {PRICES}")
 
     def _worst(self, ask: Ask) -> float:
         """The most that a call may cost: no tokenizer makes more tokens than bytes, and hardly one half as many."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from wholetext.backends.chat.calls import Answer, Ask, Sampling
-from wholetext.backends.chat.endpoint import Chat
+from wholetext.backends.chat.endpoint import Chat, Planned
 from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.judges.parsers import (
     ASPECTS,
@@ -140,8 +140,14 @@ class Judge(Metric):
         texts, prompt = self.texts(request, langs), self.prompts()["prompt"][1]
         return [prompt.ask(texts, self.answer, self.schema, sample=sample) for sample in range(self.samples)]
 
-    def planned(self, requests: Sequence[Request], run: Runtime) -> tuple[Chat, list[Ask], list[Ask]]:
-        return self.chat(run), [ask for request in requests for ask in self.asks(request, run.langs)], []
+    def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
+        asks = [ask for request in requests for ask in self.asks(request, run.langs)]
+        return Planned(self.chat(run), asks, [], self.again(asks, "prompt"))
+
+    def again(self, asks: Sequence[Ask], key: str) -> dict[Ask, Ask]:
+        """Call → the second request, but for the words of the answer that could not be read."""
+        prompt = self.prompts()[key][1]
+        return {ask: prompt.repair(ask, "", "the answer has no score from 0 to 100", self.answer) for ask in asks}
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         """Tokens of the texts at four bytes each: an endpoint says only when it is asked that something is too long."""
@@ -338,16 +344,16 @@ class JudgeEsa(Judge):
         texts, prompt = self.texts(request, langs), self.prompts()["errors_prompt"][1]
         return [prompt.ask(texts, self.answer, "errors", sample=sample) for sample in range(self.samples)]
 
-    def planned(self, requests: Sequence[Request], run: Runtime) -> tuple[Chat, list[Ask], list[Ask]]:
+    def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
         """The second call is known once the first is answered; before, it is the one about a text without errors."""
-        chat, asks, _ = super().planned(requests, run)
+        chat, asks, *_ = super().planned(requests, run)
         heard, prompt = run.stored(chat, asks), self.prompts()["prompt"][1]
         later, about = [], [request for request in requests for _ in range(self.samples)]
         for request, ask in zip(about, asks):
             faults = parse_errors(heard[ask].text).faults if ask in heard else ()
             texts = self.texts(request, run.langs)
             later.append(prompt.ask(texts, self.answer, "score", faults=faults, sample=ask.sample))
-        return chat, asks, later
+        return Planned(chat, asks, later, {**self.again(asks, "errors_prompt"), **self.again(later, "prompt")})
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         prompts = {key: prompt for key, (_, prompt) in self.prompts().items()}

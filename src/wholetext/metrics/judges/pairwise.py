@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
 
 from wholetext.backends.chat.calls import Ask
 from wholetext.errors import SpecError
 from wholetext.metrics.judges.judge import NAN, Judge, Reply, Verdict
 from wholetext.metrics.judges.parsers import Parsed, parse_choice
 from wholetext.metrics.judges.prompts import Texts
-from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
+from wholetext.types import Excerpt, Request, Runtime
 
 _WORTH = {"A": 1.0, "tie": 0.5, "B": 0.0}
 
@@ -34,47 +31,47 @@ class JudgePairwise(Judge):
     limit = 32
     columns = ("score", "flips")
 
-    mode: Literal["qe"] = "qe"
-
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.samples > 1:
-            raise SpecError("judge-pairwise takes no samples: it asks twice as it is", next="leave samples out")
+        if self.mode == "ref":
+            raise SpecError("judge-pairwise is shown no references: the other systems' outputs stand in their place",
+                            next="leave mode out, or use a judge that reads references, such as judge-esa(mode=ref)")
 
     @staticmethod
     def parse(text: str, cut: bool) -> Parsed:
         return parse_choice(text, cut)
 
-    def pair(self, request: Request, rival: Excerpt, langs: tuple[str, str]) -> list[Ask]:
+    def pair(self, request: Request, rival: Excerpt, langs: tuple[str, str], sample: int) -> list[Ask]:
         """The two calls about a pair: with the hypothesis first, and with the rival first."""
         prompt, source = self.prompts()["prompt"][1], [("source", request.src)] if request.src is not None else []
         orders = ((request.hyp[0], rival), (rival, request.hyp[0]))
         shown = [Texts(langs, (*source, ("translation A", a), ("translation B", b))) for a, b in orders]
-        return [prompt.ask(texts, self.answer, self.schema) for texts in shown]
+        return [prompt.ask(texts, self.answer, self.schema, sample=sample) for texts in shown]
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        return [ask for rival in _others(request) for ask in self.pair(request, rival, langs)]
+        return [ask for sample in range(self.samples) for rival in _others(request)
+                for ask in self.pair(request, rival, langs, sample)]  # fmt: skip
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:  # type: ignore[override]
         asks = self.asks(request, run.langs)
         return list(asks[0].messages) if asks else None
 
-    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+    def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         asks = [self.asks(request, run.langs) for request in requests]
         replies = iter(self.hear([ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]))
-        rows = []
+        found = []
         for i, (request, some) in enumerate(zip(requests, asks)):
             heard = [next(replies) for _ in some]
             pairs = [_pair(*heard[at : at + 2]) for at in range(0, len(heard), 2)]
-            pairs += [(50.0, NAN)] * (len(request.refs) - len(pairs))
-            flips = [flip for _, flip in pairs if flip == flip]
-            rows.append([_won(pairs), float(np.mean(flips)) if flips else NAN])
-            self.note(i, request, Verdict([(rows[-1][0],)], heard), run)
+            size = len(pairs) // self.samples
+            equal = [(50.0, NAN)] * (len(request.refs) - size)
+            values = [_won([*pairs[at * size : (at + 1) * size], *equal]) for at in range(self.samples)]
+            found.append(Verdict(values, heard))
             said = [reply.parsed.choice for reply in heard]
             run.detail(i, orders=[list(two) for two in zip(said[::2], said[1::2])])  # this one first, then second
-            if any(flips):
+            if any(flip == 100.0 for _, flip in pairs):
                 run.warn("a verdict depends on the order of the two translations, and counts half to each", i)
-        return mean_stats(np.array(rows).reshape(len(requests), 2))
+        return found
 
 
 def _others(request: Request) -> list[Excerpt]:
@@ -89,7 +86,7 @@ def _pair(first: Reply, second: Reply) -> tuple[float, float]:
     return 50 * (one + other), 100.0 * (one != other)
 
 
-def _won(pairs: Sequence[tuple[float, float]]) -> float:
-    """The mean of what was won, over the pairs that have a verdict."""
-    won = [value for value, _ in pairs if value == value]
-    return float(np.mean(won)) if won else NAN
+def _won(pairs: Sequence[tuple[float, float]]) -> Sequence[float]:
+    """The means of what was won and of verdicts that changed, over the pairs that have them."""
+    known = [[value for value in column if value == value] for column in zip(*pairs)]
+    return [sum(column) / len(column) if column else NAN for column in known]
