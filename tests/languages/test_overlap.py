@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.languages.overlap import CHARACTERS, NAMES, WORDS, likeness
+from wholetext.languages import overlap as module
+from wholetext.languages.overlap import CHARACTERS, NAMES, WORDS, characters, compared, likeness, overlap
 
 SHARES = 2 * (len(CHARACTERS) + len(WORDS)) + 6
 TEXT = st.text(max_size=40)
@@ -53,3 +57,30 @@ def test_texts_shorter_than_an_order_are_judged_by_the_one_below() -> None:
 def test_repetition_and_foreign_script_show() -> None:
     assert feature("no no no no", "no", "repetition in the hypothesis") == 0.75
     assert feature("он ran", "he ran", "foreign script in the hypothesis alone") == 2 / 5
+
+
+SHORT = st.text(alphabet="abc世", max_size=9)
+
+
+def grams(text: str, order: int) -> Counter[str]:
+    return Counter(text[i : i + order] for i in range(len(text) - order + 1))
+
+
+@pytest.mark.parametrize("table", [module._TABLE, 0], ids=["table", "search"])
+@given(refs=st.lists(st.tuples(SHORT, SHORT), min_size=1, max_size=4),
+       chosen=st.lists(st.tuples(SHORT, st.integers(0, 3)), min_size=1, max_size=8))
+def test_counts_of_n_grams_are_those_of_counters(
+    table: int, refs: list[tuple[str, str]], chosen: list[tuple[str, int]]
+) -> None:
+    groups = [[hyp, *refs[which % len(refs)]] for hyp, which in chosen]
+    texts, sets = compared(groups)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_TABLE", table)
+        found = overlap(characters(texts), sets, 3)
+    for i, (hyp, *others) in enumerate(groups):
+        for n in range(3):
+            own, theirs = grams(hyp, n + 1), [grams(other, n + 1) for other in others]
+            assert found.hyp[i, n] == own.total()
+            assert list(found.ref[i, :, n]) == [ref.total() for ref in theirs]
+            assert list(found.match[i, :, n]) == [(own & ref).total() for ref in theirs]
+            assert found.match_any[i, n] == (own & (theirs[0] | theirs[1])).total()

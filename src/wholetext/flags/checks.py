@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,8 @@ def wrong_script(texts: SideBySide) -> Notes:
         wrong, counts = _mostly_foreign(texts.hyp[begin : begin + BLOCK], expected)
         wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
         if texts.refs:
-            wrong &= ~_mostly_foreign(texts.refs[0][begin : begin + BLOCK], expected)[0]
+            some = np.flatnonzero(wrong)
+            wrong[some] = ~_mostly_foreign([texts.refs[0][begin + int(i)] for i in some], expected)[0]
         for at in np.flatnonzero(wrong):
             if _mostly_foreign([_without_kept_names(texts, begin + int(at))], expected)[0].any():
                 found[begin + int(at)] = f"written in {SCRIPTS[counts[at].argmax()]}, not {usual}"
@@ -122,13 +124,13 @@ class Likeness:
         self.count: IntArray = np.zeros(len(texts.hyp), dtype=np.int64)  # (texts,) trigrams
         self.source: FloatArray | None = None  # (texts,) nats in favour of the source language
         self.target: FloatArray | None = None  # (texts,) nats by which the reference is more likely
-        target = Profile(texts.refs[0] if texts.refs else texts.hyp)
-        source = Profile(texts.src) if texts.src is not None and not texts.one_language else None
-        if target.types < LEARN:
+        source = None if texts.src is None or texts.one_language else tuple(texts.src)
+        profiles, ref_count, ref_sums = _learnt(tuple(texts.refs[0] if texts.refs else texts.hyp), source)
+        if not profiles:
             return
-        profiles = [target] + ([source] if source is not None and source.types >= LEARN else [])
         self.count, sums = likelihoods(texts.hyp, profiles)
-        ref_count, ref_sums = likelihoods(texts.refs[0], profiles) if texts.refs else (self.count * 0, sums * 0)
+        if not texts.refs:
+            ref_count, ref_sums = self.count * 0, sums * 0
         with np.errstate(invalid="ignore", divide="ignore"):
             usual = np.where(ref_count > 0, ref_sums / ref_count, np.nan)  # (profiles, texts) per trigram
         if len(profiles) > 1:
@@ -150,6 +152,17 @@ class Likeness:
                 clear = _by_document(values, owner) > nats * (count + DOUBT)  # n · (1 + DOUBT / n)
                 notes.update((int(at), note) for at in np.flatnonzero((count >= JUDGE) & clear))
         return notes
+
+
+@lru_cache(maxsize=1)  # each system's output is judged by the same references and sources
+def _learnt(target: tuple[str, ...], source: tuple[str, ...] | None) -> tuple[list[Profile], IntArray, FloatArray]:
+    """Profiles of both languages, as far as there is enough to learn from; how likely the target texts are by them."""
+    profiles = [Profile(target)]
+    if profiles[0].types < LEARN:
+        return [], np.zeros(0, dtype=np.int64), np.zeros((0, 0))
+    if source is not None and (other := Profile(source)).types >= LEARN:
+        profiles.append(other)
+    return profiles, *likelihoods(target, profiles)
 
 
 def loops(texts: SideBySide) -> Notes:

@@ -195,9 +195,11 @@ def _changed(kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Te
 
 def _untranslated(langs: tuple[str, str], text: _Text) -> str:
     """A paragraph of a longer text that is the source's own, or in the source language."""
+    if text.src is not None and not _BREAK.search(text.hyp):  # ``degenerate`` judges a single paragraph
+        return ""
     paragraphs = [one.strip() for one in _BREAK.split(text.hyp) if one.strip()]
     same = code_of(langs[0]) == code_of(langs[1])
-    if same or not langs[0] or (text.src is not None and len(paragraphs) < 2):  # ``degenerate`` judges a single one
+    if same or not langs[0] or (text.src is not None and len(paragraphs) < 2):
         return ""
     kept = {_fold(one) for ref in text.refs for one in _BREAK.split(ref)}
     if text.src is not None:

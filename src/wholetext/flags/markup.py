@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import read_json
@@ -124,6 +125,7 @@ def _keys(value: object, path: str = "") -> Iterator[str]:
         yield from _keys(one, f"{path}{key}/")
 
 
+@lru_cache(maxsize=4096)  # each system's output is checked against the same sources
 def without_tokens(text: str) -> str:
     """The text with a letter in place of tags, placeholders and addresses: their digits are no numbers."""
     for pattern in (_URL, _EMAIL, _TAG, _PLACEHOLDER):

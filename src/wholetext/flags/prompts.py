@@ -59,7 +59,8 @@ def leaked(output: str, source: str | None) -> str:
     found = _ANNOUNCED.match(output) or _HEADED.match(output)
     if found is None and any(mark in output for mark in _MARKS):
         found = _TOKENS.search(output)
-    if found is None and any(word in output.lower() for word in _CUES):
+    lowered = output.lower()
+    if found is None and any(word in lowered for word in _CUES):
         found = _ABOUT_ITSELF.search(output)
     if found is None or (source is not None and (found[0].strip() in source or _speaks_of_translation(source))):
         return ""

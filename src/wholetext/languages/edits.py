@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from wholetext.languages.overlap import find, words
 from wholetext.types import IntArray
 
 Bits = npt.NDArray[np.uint64]  # (k, n): k machine words, the first bit of the first one is the first word of a text
@@ -34,11 +35,13 @@ class Pairs:
     match: Bits  # (k, words of hypotheses) where each word stands in the reference
     counts: IntArray = field(init=False)  # (longest,) pairs that have a word at each place
     firsts: IntArray = field(init=False)  # (longest,) where the words of each place begin
+    starts: IntArray = field(init=False)  # (pairs,) where the words of each pair begin, laid out by pair
 
     def __post_init__(self) -> None:
         counts, firsts = _layout(self.hyp_lengths)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "firsts", firsts)
+        object.__setattr__(self, "starts", np.cumsum(self.hyp_lengths) - self.hyp_lengths)
 
     def __len__(self) -> int:
         return len(self.hyp_lengths)
@@ -46,6 +49,11 @@ class Pairs:
     def row(self, place: int) -> slice:
         """The words at a place."""
         return slice(int(self.firsts[place]), int(self.firsts[place] + self.counts[place]))
+
+    def by_pair(self, bits: Bits) -> Bits:
+        """(k, words) laid out by pair: all words of the first, then all of the second and so on."""
+        pair = np.repeat(np.arange(len(self)), self.hyp_lengths)
+        return np.asarray(bits.take(self.firsts[np.arange(len(pair)) - self.starts[pair]] + pair, axis=1))
 
     def owners(self) -> tuple[IntArray, IntArray]:
         """(words,) the pair and the place of each."""
@@ -56,28 +64,25 @@ class Pairs:
 def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pairs:
     """Pairs from texts, the longest hypothesis first."""
     k = (max(map(len, refs)) + 63) // 64
-    numbers: dict[tuple[str, ...], dict[str, int]] = {}  # of each distinct reference: word → number of its mask
-    masks = [0]  # for words that the reference does not have
-    ids: list[list[int]] = []
-    for hyp, ref in zip(hyps, refs):
-        if ref not in numbers:
-            known = numbers[ref] = {}
-            for j, word in enumerate(ref):
-                number = known.setdefault(word, len(masks))
-                if number == len(masks):
-                    masks.append(0)
-                masks[number] |= 1 << j
-        number_of = numbers[ref].get
-        ids.append([number_of(word, 0) for word in hyp])
-    data = b"".join([mask.to_bytes(8 * k, "little") for mask in masks])
-    bits = np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, k).T
-    hyp_lengths, ref_lengths = (np.array([len(text) for text in texts], dtype=np.int64) for texts in (hyps, refs))
+    numbers: dict[tuple[str, ...], int] = {}  # of the distinct references
+    which = np.array([numbers.setdefault(ref, len(numbers)) for ref in refs], dtype=np.int64)
+    ids, lengths = words([*hyps, *numbers])
+    hyp_lengths, ref_lengths = lengths[: len(hyps)], lengths[len(hyps) :]
+    owner = np.concatenate([np.repeat(which, hyp_lengths), np.repeat(np.arange(len(numbers)), ref_lengths)])
+    keys = owner * (int(ids.max(initial=0)) + 1) + ids  # of a word in a reference
+    end = int(hyp_lengths.sum())
+    known, number = np.unique(keys[end:], return_inverse=True)
+    place = np.arange(len(number)) - np.repeat(np.cumsum(ref_lengths) - ref_lengths, ref_lengths)
+    masks = np.zeros((k, len(known) + 1), dtype=np.uint64)  # the last for words that the reference does not have
+    np.bitwise_or.at(masks, (place >> 6, number), _ONE << (place & 63).astype(np.uint64))
+    at = find(known, keys[:end])
+    ref_lengths = ref_lengths[which]
     firsts = _layout(hyp_lengths)[1]
     pair = np.repeat(np.arange(len(hyps)), hyp_lengths)
     place = np.arange(len(pair)) - (np.cumsum(hyp_lengths) - hyp_lengths)[pair]
     flat = np.empty(len(pair), dtype=np.int64)
-    flat[firsts[place] + pair] = [number for text in ids for number in text]
-    return Pairs(hyp_lengths, ref_lengths, np.ascontiguousarray(bits[:, flat]))
+    flat[firsts[place] + pair] = at
+    return Pairs(hyp_lengths, ref_lengths, masks.take(flat, axis=1, mode="wrap"))
 
 
 def _layout(lengths: IntArray) -> tuple[IntArray, IntArray]:
@@ -167,7 +172,7 @@ def _up_to_last(bits: Bits) -> Bits:
     for step in (1, 2, 4, 8, 16, 32):
         full |= full >> np.uint64(step)
     for i in range(len(bits) - 1, 0, -1):  # machine words before one that has a bit are full
-        full[i - 1] |= np.where(full[i] > 0, _FULL, np.uint64(0))
+        full[i - 1] |= np.negative(full[i] & _ONE)
     return full
 
 
@@ -234,9 +239,10 @@ def _path(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray]:
         full = _up_to_last(stops[:, at] & before[:, :n])  # what lies behind is in the reference alone
         less = full >> _ONE
         less[:-1] |= full[1:] << np.uint64(63)
-        corner = rows.corner[:, at] & (full ^ less)  # the last cell, if the one on its upper left leads there
-        both = np.bitwise_or.reduce(corner, axis=0) > 0
-        before[:, :n] = lefts[:, at] = np.where(both, less, full)
-        matches[:, at] = corner
+        less ^= full
+        less &= rows.corner[:, at]  # the last cell, if the one on its upper left leads there
+        matches[:, at] = less
+        full ^= less
+        before[:, :n] = lefts[:, at] = full
     matches &= texts.match
     return ones(lefts, np.full(lefts.shape[1], 64 * len(lefts))), np.bitwise_or.reduce(matches, axis=0) > 0

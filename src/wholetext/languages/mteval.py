@@ -1,27 +1,41 @@
-"""Tokens as in NIST's mteval-v13a, WMT's way to count BLEU; as sacrebleu's tokenizer 13a, in half the time."""
+"""Tokens as in NIST's mteval-v13a, WMT's way to count BLEU; as sacrebleu's tokenizer 13a, for many texts at once."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-_MARKS = "".join(map(chr, [*range(0x20, 0x27), *range(0x28, 0x2C), 0x2F, *range(0x3A, 0x41), *range(0x5B, 0x61),
+_MARKS = "".join(map(chr, [*range(0x21, 0x27), *range(0x28, 0x2C), 0x2F, *range(0x3A, 0x41), *range(0x5B, 0x61),
                            *range(0x7B, 0x7F)]))  # fmt: skip
-_APART = str.maketrans({mark: f" {mark} " for mark in _MARKS})  # all but ' , - .
-_STOP = re.compile(r"([^0-9])([.,])")
-_STOP_BEFORE = re.compile(r"([.,])([^0-9])")
-_DASH = re.compile(r"([0-9])-")
+_STOPS = re.compile(r"[.,]{2}[0-9]")
+_STOP_AFTER, _STOP_BEFORE = re.compile(r"([^0-9])([.,])"), re.compile(r"([.,])([^0-9])")
+_STOP, _COMMA = (re.compile(rf"(?<![0-9]){mark}|{mark}(?![0-9])") for mark in (r"\.", ","))
+_DASH = re.compile(r"(?<=[0-9])-")
 _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # in this order
 
 
-def tokenize_13a(text: str) -> str:
-    """Tokens with one blank between them: marks apart, stops and commas except between digits, dashes after digits."""
+def tokenize_13a(texts: Sequence[str]) -> list[str]:
+    """Each with one blank between tokens: marks apart, stops and commas except between digits, dashes after digits."""
+    if not texts:
+        return []
+    # one text after the other, so that each step is a single call; no step reaches from one line into the next
+    text = "\n".join([f" {_line(one)} " for one in texts])
+    for mark in _MARKS:  # all but ' , - .
+        text = text.replace(mark, f" {mark} ")
+    lines = text.split("\n") if _STOPS.search(text) else [text]
+    text = "\n".join([_two_steps(line) if _STOPS.search(line) else _COMMA.sub(" , ", _STOP.sub(" . ", line))
+                      for line in lines])
+    return [" ".join(line.split()) for line in _DASH.sub(" - ", text).split("\n")]
+
+
+def _line(text: str) -> str:
     text = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:
         for entity, mark in _ENTITIES:
             text = text.replace(entity, mark)
-    text = f" {text} ".translate(_APART)
-    if "." in text or "," in text:
-        text = _STOP_BEFORE.sub(r" \1 \2", _STOP.sub(r"\1 \2 ", text))
-    if "-" in text:
-        text = _DASH.sub(r"\1 - ", text)
-    return " ".join(text.split())
+    return text
+
+
+def _two_steps(line: str) -> str:
+    """Stops and commas in a row before a digit: which are apart depends on how many they are."""
+    return _STOP_BEFORE.sub(r" \1 \2", _STOP_AFTER.sub(r"\1 \2 ", line))

@@ -19,6 +19,7 @@ Numbered = tuple[IntArray, IntArray]  # all tokens, lengths of texts
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _LATIN_ENDS = 0x24F  # last code of the Latin blocks
+_TABLE = 1 << 22  # entries: larger ones do not stay in the processor's cache
 _LONGEST = 3.0  # log ratios beyond this say nothing more
 CHARACTERS, WORDS = (1, 2, 4, 6), (1, 2, 3)  # orders of n-grams
 NAMES = (
@@ -33,50 +34,108 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Overlap:
-    """Counts of n-grams, for each group of a hypothesis and its references and each order 1…orders."""
+    """Counts of n-grams, for each hypothesis with its references and each order 1…orders."""
 
-    hyp: FloatArray  # (groups, orders)
-    ref: FloatArray  # (groups, references, orders)
-    match: FloatArray  # (groups, references, orders) clipped by each reference alone
-    match_any: FloatArray  # (groups, orders) clipped by the most any reference has
+    hyp: FloatArray  # (hypotheses, orders)
+    ref: FloatArray  # (hypotheses, references, orders)
+    match: FloatArray  # (hypotheses, references, orders) clipped by each reference alone
+    match_any: FloatArray  # (hypotheses, orders) clipped by the most any reference has
 
 
-def overlap(tokens: IntArray, lengths: IntArray, orders: int, texts: int) -> Overlap:
-    """Count n-grams of groups of ``texts`` texts (a hypothesis, then its references) laid end to end.
+@dataclass
+class _Grams:
+    """N-grams of texts laid end to end, of an order that grows; those that cannot match are left out."""
 
-    ``tokens`` (all tokens) are small non-negative integers, ``lengths`` (groups · texts) those of the texts. An n-gram
-    is coded by the rank of its first n-1 tokens and its last token, the rank being taken anew at each order, so codes
-    stay small and equal codes mean equal n-grams of the same group: nothing is hashed, nothing collides.
+    tokens: IntArray
+    left: IntArray  # (tokens,) from here to the end of the text
+    at: IntArray  # (n-grams,) where each begins
+    code: IntArray  # (n-grams,) its number; at first that of the set of references
+    owner: IntArray  # (n-grams,) the text
+
+    @classmethod
+    def of(cls, texts: Numbered, sets: IntArray) -> _Grams:
+        """``sets``: which set each text belongs to."""
+        tokens, lengths = texts
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        at = np.arange(len(tokens))
+        return cls(tokens, np.cumsum(lengths)[owner] - at, at, sets[owner], owner)
+
+    def only(self, which: IntArray) -> None:
+        self.at, self.code, self.owner = self.at[which], self.code[which], self.owner[which]
+
+    def renumber(self, first: IntArray, rest: int) -> None:
+        """Other numbers for tokens: ``first`` for those that n-grams begin with, ``rest`` for all others."""
+        self.tokens = np.full(len(self.tokens), rest)
+        self.tokens[self.at] = first
+
+    def longer(self, order: int, alphabet: int) -> IntArray:
+        """A key for each n-gram with one token more, where the text has one."""
+        self.only(np.flatnonzero(self.left[self.at] > order))
+        return np.asarray(self.code * alphabet + self.tokens[self.at + order])
+
+
+def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
+    """Count n-grams of hypotheses that are also in their references.
+
+    ``texts`` are the hypotheses, then the references by set. ``sets`` (hypotheses,) is the set of each, all of the same
+    size: what hypotheses have in common is counted once. Tokens are small non-negative integers. An n-gram of the
+    references is coded by the code of its first n-1 tokens and its last token, the codes being numbered anew at each
+    order, so they stay small and equal codes mean equal n-grams of the same set: nothing is hashed, nothing collides.
     """
-    groups = len(lengths) // texts
-    alphabet = int(tokens.max(initial=0)) + 1
-    owner = np.repeat(np.arange(len(lengths)), lengths)  # (tokens,) which text
-    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(tokens))  # tokens from here to the end of the text
-    count = np.maximum(lengths.reshape(groups, texts, 1) - np.arange(orders), 0).astype(np.float64)
-    match = np.zeros((groups, texts - 1, orders))
-    match_any = np.zeros((groups, orders))
-    at, code, side = np.arange(len(tokens)), owner // texts, owner % texts
-    shared = np.ones(groups, dtype=bool)
+    (tokens, lengths), end = texts, int(texts[1][: len(sets)].sum())
+    hyps, refs = (tokens[:end], lengths[: len(sets)]), (tokens[end:], lengths[len(sets) :])
+    number = int(sets.max(initial=-1)) + 1  # of sets
+    each = len(refs[1]) // max(number, 1)
+    hyp_counts, ref_counts = (np.maximum(one[..., None] - np.arange(orders), 0).astype(np.float64)
+                              for one in (hyps[1], refs[1].reshape(number, each)[sets]))
+    match, match_any = np.zeros(ref_counts.shape), np.zeros(hyp_counts.shape)
+    theirs, ours = _Grams.of(refs, np.repeat(np.arange(number), each)), _Grams.of(hyps, sets)
+    alphabet = 1 + max(int(side.tokens.max(initial=0)) for side in (theirs, ours))
+    group, size = np.arange(number), number * alphabet  # (codes,) the set of each; how large keys can be
     for order in range(orders):
-        # an n-gram that hypothesis and references do not share has no longer n-gram that they share
-        keep = np.flatnonzero((left[at] > order) & shared[code])
-        at, side = at[keep], side[keep]
-        key = code[keep] * alphabet + tokens[at + order]
-        sort = np.argsort(key)
-        ranked = key[sort]
-        first = np.ones(len(key), dtype=bool)  # where a new n-gram begins
-        np.not_equal(ranked[1:], ranked[:-1], out=first[1:])
-        code = np.empty_like(key)
-        code[sort] = np.cumsum(first) - 1
-        group = owner[at[sort[first]]] // texts  # (distinct n-grams,) the group of each
-        refs = [np.bincount(code[side == i], minlength=len(group)) for i in range(1, texts)]
-        hyp = np.bincount(code, minlength=len(group)) - sum(refs)
-        for i, ref in enumerate(refs):
-            match[:, i, order] = np.bincount(group, np.minimum(hyp, ref), groups)
-        most = np.minimum(hyp, np.max(refs, axis=0)) if texts > 2 else np.minimum(hyp, refs[0])
-        match_any[:, order] = np.bincount(group, most, groups)
-        shared = most > 0
-    return Overlap(count[:, 0], count[:, 1:], match, match_any)
+        keys, theirs.code = np.unique(theirs.longer(order, alphabet), return_inverse=True)
+        group = group[keys // alphabet]
+        ours.code = find(keys, ours.longer(order, alphabet), size).astype(np.int64)
+        ours.only(np.flatnonzero(ours.code >= 0))
+        ref = np.bincount(theirs.owner % each * len(keys) + theirs.code, minlength=each * len(keys))
+        ref = ref.reshape(each, len(keys))
+        # a table for each hypothesis with a cell for each n-gram of its set, one table after the other
+        first, many = np.searchsorted(group, np.arange(number)), np.bincount(group, minlength=number)
+        ends = np.cumsum(many[sets])
+        shift = ends - many[sets] - first[sets]  # (hypotheses,) from code to cell
+        hyp = np.bincount(shift[ours.owner] + ours.code, minlength=int(ends[-1]) if len(ends) else 0)  # (cells,)
+        code = np.arange(len(hyp)) - np.repeat(shift, many[sets])
+        for i in range(each):
+            match[:, i, order] = _sums(np.minimum(hyp, ref[i][code]), ends)
+        match_any[:, order] = match[:, 0, order] if each == 1 else _sums(np.minimum(hyp, ref.max(axis=0)[code]), ends)
+        if order == 0:  # tokens by their number in the set, which keeps the next keys small
+            alphabet = int(many.max(initial=0)) + 1  # the last for tokens that the references do not have
+            for side in (theirs, ours):
+                side.renumber(side.code - first[group[side.code]], alphabet - 1)
+        size = len(keys) * alphabet
+    return Overlap(hyp_counts, ref_counts, match, match_any)
+
+
+def _sums(values: IntArray, ends: IntArray) -> IntArray:
+    """Sums of consecutive stretches, by where they end."""
+    return np.asarray(np.diff(np.append(0, np.cumsum(values))[np.append(0, ends)]))
+
+
+def find(keys: IntArray, wanted: IntArray, size: int | None = None) -> IntArray:
+    """Where each number is in sorted ``keys`` (all are below ``size``, if that is known); -1 where it is not."""
+    if size is not None and size <= _TABLE:
+        places = np.full(size, -1, dtype=np.int32)
+        places[keys] = np.arange(len(keys), dtype=np.int32)
+        return np.asarray(places[wanted])
+    at = np.searchsorted(keys, wanted)
+    return np.where(np.append(keys, -2)[at] == wanted, at, -1)
+
+
+def compared(groups: Sequence[Sequence[str]]) -> tuple[list[str], IntArray]:
+    """Of groups of a hypothesis and its references: hypotheses, then references by set; the set of each hypothesis."""
+    sets: dict[tuple[str, ...], int] = {}
+    chosen = [sets.setdefault(tuple(refs), len(sets)) for _, *refs in groups]
+    return [*(hyp for hyp, *_ in groups), *(ref for refs in sets for ref in refs)], np.array(chosen, dtype=np.int64)
 
 
 def characters(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
@@ -125,8 +184,8 @@ def _shares(texts: Sequence[Sequence[str]], number: Callable[..., Numbered], ord
     """(pairs, 2 · orders) precision and recall of n-grams; ``texts`` alternate hypothesis and reference."""
     found = []
     for block in blocks([len(a) + len(b) for a, b in zip(texts[::2], texts[1::2])]):
-        tokens, lengths = number(texts[2 * block.start : 2 * block.stop])
-        counts = overlap(tokens, lengths, max(orders), 2)
+        hyps, refs = texts[::2][block], texts[1::2][block]
+        counts = overlap(number([*hyps, *refs]), np.arange(len(hyps)), max(orders))
         at = [order - 1 for order in orders]
         hyp, ref, match = counts.hyp[:, at], counts.ref[:, 0, at], counts.match[:, 0, at]  # (pairs, orders)
         pair = np.stack([match / np.maximum(hyp, 1), match / np.maximum(ref, 1)], axis=-1)  # (pairs, orders, 2)

@@ -17,7 +17,7 @@ from wholetext.types import IntArray
 MAX_SIZE = 10  # words of a block
 MAX_DISTANCE = 50  # words between the places of a block in hypothesis and reference
 MAX_TRIED = 1000  # shifts of a pair; then the search gives up
-_TOGETHER = 1 << 13  # shifts: their bits stay in the processor's cache
+_TOGETHER = 1 << 14  # shifts: their bits stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -142,24 +142,33 @@ def _distances(texts: Pairs, rows: Table, within: tuple[Bits, Bits] | None, shif
     order = np.argsort(different.start - texts.hyp_lengths[different.pair], kind="stable")
     found = np.empty(len(first), dtype=np.int64)
     step = max(_TOGETHER // len(texts.match), 1)
+    match, near = texts.by_pair(texts.match), None if within is None else texts.by_pair(within[0])
     for part in (order[n : n + step] for n in range(0, len(order), step)):
-        found[part] = _rest(texts, rows, within, different.of(part))
+        found[part] = _rest(texts, rows, match, near, different.of(part))
     return found[number]
 
 
-def _rest(texts: Pairs, rows: Table, within: tuple[Bits, Bits] | None, shifts: Shifts) -> IntArray:
-    """Distances by the rows from the first word that moves, of shifts sorted by how many those are."""
-    pair, start, firsts = shifts.pair, shifts.start, texts.firsts
-    left = texts.hyp_lengths[pair] - start
-    up, down = rows.up[:, firsts[start] + pair], rows.down[:, firsts[start] + pair]
-    head, moving = shifts.stop - shifts.cut, shifts.stop - start
-    for t, n in enumerate(np.searchsorted(-left, -np.arange(int(left.max(initial=0))))):
-        row = start[:n] + t
-        word = row + np.where(t < head[:n], (shifts.cut - start)[:n], np.where(t < moving[:n], -head[:n], 0))
-        match = texts.match[:, firsts[word] + pair[:n]]
-        if within is not None:
-            match &= within[0][:, firsts[row] + pair[:n]]
-        advance(match, up[:, :n], down[:, :n])
+def _rest(texts: Pairs, rows: Table, match: Bits, near: Bits | None, shifts: Shifts) -> IntArray:
+    """Distances by the rows from the first word that moves, of shifts sorted by how many those are.
+
+    ``match`` and ``near`` (the beam) are laid out by pair.
+    """
+    pair, start = shifts.pair, shifts.start
+    left, begin = texts.hyp_lengths[pair] - start, texts.starts[pair] + start
+    up, down = (bits.take(texts.firsts[start] + pair, axis=1) for bits in (rows.up, rows.down))
+    # the words that follow each other: from the cut to the stop, then from the start, then from the stop
+    jump = np.concatenate([shifts.stop - shifts.cut, shifts.stop - start])  # after so many rows
+    order = np.argsort(jump, kind="stable")
+    who, goal = order % len(pair), np.concatenate([begin, begin + shifts.stop - start])[order]
+    ends = np.searchsorted(jump[order], np.arange(int(left.max(initial=0)) + 1))
+    word = begin + shifts.cut - start
+    for t, n in enumerate(np.searchsorted(-left, -np.arange(len(ends) - 1))):
+        word[who[ends[t] : ends[t + 1]]] = goal[ends[t] : ends[t + 1]]
+        equal = match.take(word[:n], axis=1)
+        if near is not None:
+            equal &= near.take(begin[:n] + t, axis=1)
+        advance(equal, up[:, :n], down[:, :n])
+        word[:n] += 1
     refs = texts.ref_lengths[pair]
     return texts.hyp_lengths[pair] + ones(up, refs) - ones(down, refs)
 
@@ -179,4 +188,5 @@ def _shifted(texts: Pairs, shifts: Shifts) -> Pairs:
     start, cut, stop = shifts.start[pair], shifts.cut[pair], shifts.stop[pair]
     moved = np.where(row + cut - start < stop, row + cut - start, row - (stop - cut))
     word = np.where((row < start) | (row >= stop), row, moved)
-    return Pairs(empty.hyp_lengths, empty.ref_lengths, texts.match[:, texts.firsts[word] + shifts.pair[pair]])
+    match = texts.match.take(texts.firsts[word] + shifts.pair[pair], axis=1)
+    return Pairs(empty.hyp_lengths, empty.ref_lengths, match)

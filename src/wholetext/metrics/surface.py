@@ -11,7 +11,7 @@ import numpy as np
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
 from wholetext.languages import code_of, has_ideographs, is_unspaced
 from wholetext.languages.mteval import tokenize_13a
-from wholetext.languages.overlap import blocks, characters, overlap, words
+from wholetext.languages.overlap import blocks, characters, compared, overlap, words
 from wholetext.languages.shifts import edits
 from wholetext.types import FloatArray, Metric, Request, Runtime
 
@@ -38,9 +38,9 @@ class Surface(Metric):
         """The configured sacrebleu metric."""
         raise MetricError(f"{self.name} does not say which sacrebleu metric it is")
 
-    def prepare(self, text: str, peer: Any) -> str:
-        """The text as sacrebleu prepares it: tokens between blanks."""
-        return str(peer._preprocess_segment(text))
+    def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
+        """The texts as sacrebleu prepares them: tokens between blanks."""
+        return [str(peer._preprocess_segment(text)) for text in texts]
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """(groups, k) statistics of prepared texts, each group a hypothesis and its references."""
@@ -53,14 +53,10 @@ class Surface(Metric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         peer = self.sacrebleu()
-        ready: dict[str, str] = {}  # each distinct text is prepared once
-        groups = []
-        for request in requests:
-            texts = [view.text for view in (request.hyp[0], *request.refs)]
-            for text in texts:
-                if text not in ready:
-                    ready[text] = self.prepare(text, peer)
-            groups.append([ready[text] for text in texts])
+        asked = [[view.text for view in (request.hyp[0], *request.refs)] for request in requests]
+        texts = list(dict.fromkeys(text for group in asked for text in group))  # each is prepared once
+        ready = dict(zip(texts, self.prepare(texts, peer)))
+        groups = [[ready[text] for text in group] for group in asked]
         sizes = [sum(map(len, group)) for group in groups]
         parts = [self.count(groups[part], peer) for part in blocks(sizes, self.together)]
         return np.concatenate(parts)
@@ -128,15 +124,15 @@ class Bleu(Surface):
             raise ModelError(f"the tokenizer {self.tokenize} is not on this machine and could not be fetched ({fault})",
                              next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu") from fault
 
-    def prepare(self, text: str, peer: Any) -> str:
+    def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
         if self.tokenize != "13a":
-            return super().prepare(text, peer)
-        return tokenize_13a(text.lower() if self.lowercase else text)
+            return super().prepare(texts, peer)
+        return tokenize_13a([text.lower() for text in texts] if self.lowercase else texts)
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Length, that of the nearest reference (of two equally near the shorter), matches, counts: (n, 2+2·order)."""
-        tokens = words([text.split() for group in groups for text in group])
-        found = overlap(*tokens, self.max_ngram_order, len(groups[0]))
+        texts, sets = compared(groups)
+        found = overlap(words([text.split() for text in texts]), sets, self.max_ngram_order)
         lengths = found.ref[:, :, 0]  # (n, references)
         far = np.abs(lengths - found.hyp[:, :1])
         nearest = np.where(far == far.min(axis=1, keepdims=True), lengths, np.inf).min(axis=1)
@@ -158,22 +154,33 @@ class Bleu(Surface):
         if self.smooth == "add-k":
             match[..., 1:] += value
             count[..., 1:] += value
-        seen = np.logical_and.accumulate(count > 0, axis=-1)  # orders up to the first that has no n-gram
         with np.errstate(divide="ignore", invalid="ignore"):
-            precision = np.where(seen, match / count, 0.0)
-            missed = seen & (match == 0)
-            if self.smooth == "exp":
-                precision = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * count), precision)
-            elif self.smooth == "floor":
-                precision = np.where(missed, value / count, precision)
             brevity = np.where(hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0)
-            order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
-            used = np.arange(highest) < np.expand_dims(order, -1)
-            mean = np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
+            if match.size and match.min() > 0 and count.min() > 0:  # as for nearly all totals: nothing to smooth
+                precision = match / count
+                mean = np.exp(np.log(100 * precision).sum(axis=-1) / highest)
+            else:
+                precision, mean = self._smoothed(match, count, value, effective)
         score = np.where(none, 0.0, brevity * mean)
         precision = np.where(none[..., None], 0.0, 100 * precision)
         columns = [score[..., None], precision, brevity[..., None], *([totals] if self.counts else [])]
         return np.concatenate(columns, axis=-1)
+
+    def _smoothed(
+        self, match: FloatArray, count: FloatArray, value: float, effective: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        """Precisions (..., order) and their geometric mean (...), where n-grams may be missing."""
+        highest = self.max_ngram_order
+        seen = np.logical_and.accumulate(count > 0, axis=-1)  # orders up to the first that has no n-gram
+        precision = np.where(seen, match / count, 0.0)
+        missed = seen & (match == 0)
+        if self.smooth == "exp":
+            precision = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * count), precision)
+        elif self.smooth == "floor":
+            precision = np.where(missed, value / count, precision)
+        order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
+        used = np.arange(highest) < np.expand_dims(order, -1)
+        return precision, np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
 
 
 @dataclass(frozen=True)
@@ -203,11 +210,11 @@ class Chrf(Surface):
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """n-grams of hypothesis, best reference and both, for each order: (n, 3·orders)."""
-        texts = [text for group in groups for text in group]
+        texts, sets = compared(groups)
         bare = texts if self.whitespace else ["".join(text.split()) for text in texts]
-        found = [overlap(*characters(bare), self.char_order, len(groups[0]))]
+        found = [overlap(characters(bare), sets, self.char_order)]
         if self.word_order:
-            found.append(overlap(*words([peer._remove_punctuation(t) for t in texts]), self.word_order, len(groups[0])))
+            found.append(overlap(words([peer._remove_punctuation(text) for text in texts]), sets, self.word_order))
         hyp = np.concatenate([part.hyp for part in found], axis=1)[:, None]  # (n, 1, orders)
         ref = np.concatenate([part.ref for part in found], axis=2)  # (n, references, orders)
         match = np.concatenate([part.match for part in found], axis=2)
@@ -220,16 +227,21 @@ class Chrf(Surface):
         hyp, ref, match = (totals[..., i::3] for i in range(3))  # each (..., orders)
         factor = float(self.beta) ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            precision = np.where(hyp > 0, match / hyp, 1e-16)
-            recall = np.where(ref > 0, match / ref, 1e-16)
+            precision, recall = match / hyp, match / ref
+            every = bool(hyp.size and hyp.min() > 0 and ref.min() > 0)  # as for nearly all totals
+            if not every:
+                precision, recall = np.where(hyp > 0, precision, 1e-16), np.where(ref > 0, recall, 1e-16)
             if self.eps_smoothing:
                 bottom = factor * precision + recall
                 each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
                 return np.asarray(100 * each.mean(axis=-1, keepdims=True))
-            both = (hyp > 0) & (ref > 0)
-            orders = both.sum(axis=-1)
-            p = np.where(orders > 0, np.where(both, precision, 0.0).sum(axis=-1) / orders, 0.0)
-            r = np.where(orders > 0, np.where(both, recall, 0.0).sum(axis=-1) / orders, 0.0)
+            if every:
+                p, r = (each.sum(axis=-1) / each.shape[-1] for each in (precision, recall))
+            else:
+                both = (hyp > 0) & (ref > 0)
+                orders = both.sum(axis=-1)
+                p = np.where(orders > 0, np.where(both, precision, 0.0).sum(axis=-1) / orders, 0.0)
+                r = np.where(orders > 0, np.where(both, recall, 0.0).sum(axis=-1) / orders, 0.0)
             score = np.where(p + r > 0, (1 + factor) * p * r / (factor * p + r), 0.0)
         return np.asarray(100 * score[..., None])
 

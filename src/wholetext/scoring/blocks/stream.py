@@ -16,12 +16,14 @@ from importlib.metadata import version
 from platform import python_version
 from typing import Any
 
+import numpy as np
+
 from wholetext.backends.device import pick_device
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
 from wholetext.files.cache import damage_notes
 from wholetext.scoring.engine import Engine, Measured, decoded, request_key
-from wholetext.types import Metric, Request
+from wholetext.types import IntArray, Metric, Request
 
 _KEPT = 200_000  # outputs of backends that a worker keeps in memory
 
@@ -65,10 +67,16 @@ class Answer:
 class _Plan:
     block: Block
     job: Job
-    missing: list[Request]  # neither in the cache nor under way for an earlier block
-    keys: dict[Request, bytes]  # none without a cache
+    distinct: list[Request]
+    where: IntArray  # (requests,) which of them each is
+    missing: list[int]  # which are neither in the cache nor under way for an earlier block
+    keys: list[bytes]  # none without a cache
     stored: dict[bytes, bytes]
     here: list[Answer] = field(default_factory=list)  # what was computed at once
+
+    @property
+    def asked(self) -> list[Request]:
+        return [self.distinct[i] for i in self.missing]
 
 
 @dataclass
@@ -99,30 +107,33 @@ class Stream:
         job, engine = None, self.engine
         for block in blocks:
             cache = engine.cache if block.metric.cacheable else None
-            distinct = list(dict.fromkeys(block.requests))
-            keys = {request: request_key(block.salt, request) for request in distinct} if cache else {}
-            stored = cache.get(list(keys.values())) if cache else {}
-            fresh = [key for key in keys.values() if key not in stored]
-            missing = [r for r in distinct if not keys or (keys[r] not in stored and keys[r] not in self._under_way)]
-            for key in fresh:
-                self._under_way[key] = self._under_way.get(key, 0) + 1
+            number: dict[Request, int] = {}
+            where = np.array([number.setdefault(request, len(number)) for request in block.requests], dtype=np.int64)
+            distinct = list(number)
+            keys = [request_key(block.salt, request) for request in distinct] if cache else []
+            stored = cache.get(keys) if cache else {}
+            missing = [i for i in range(len(distinct))
+                       if not keys or (keys[i] not in stored and keys[i] not in self._under_way)]
+            for key in keys:
+                if key not in stored:
+                    self._under_way[key] = self._under_way.get(key, 0) + 1
             engine.counts.update(requests=len(block.requests), distinct=len(distinct),
                                  cached=len(distinct) - len(missing), computed=len(missing))
             if job is None or job.metric is not block.metric or job.survey is not block.survey:
                 job = Job(block.metric, engine.langs, engine.device, engine.dtype, engine.batch_tokens, block.survey,
                           cached=engine.cache is not None)
-            plans.append(_Plan(block, job, missing, keys, stored))
+            plans.append(_Plan(block, job, distinct, where, missing, keys, stored))
             yield plans[-1]
 
     def _task(self, plan: _Plan) -> Task | None:
         if not plan.missing:
             return None
         if plan.block.metric.remote and not self.executor.local:  # a service computes: calls and their budget are here
-            plan.here.append(self._here(plan.job, plan.missing, plan.block.so_far))
+            plan.here.append(self._here(plan.job, plan.asked, plan.block.so_far))
             return None
         if self.executor.local:
-            return Task(partial(self._here, so_far=plan.block.so_far), plan.job, plan.missing)
-        return Task(compute, plan.job, plan.missing)
+            return Task(partial(self._here, so_far=plan.block.so_far), plan.job, plan.asked)
+        return Task(compute, plan.job, plan.asked)
 
     def _here(self, job: Job, requests: Sequence[Request], so_far: Callable[[float], None] | None = None) -> Answer:
         self.engine.on_batch = so_far
@@ -134,24 +145,26 @@ class Stream:
     def _finish(self, plan: _Plan, answer: Answer | None) -> Measured:
         """All rows of a block. Fresh ones go to the cache, and to later blocks that wait for them."""
         answer = plan.here[0] if plan.here else answer
-        fresh = dict(zip(plan.missing, answer.rows)) if answer else {}
+        rows = [b""] * len(plan.distinct)
         if answer:
+            for i, row in zip(plan.missing, answer.rows):
+                rows[i] = row
             self._hear(answer)
             if plan.keys and self.engine.cache:
-                items = ((plan.keys[request], row) for request, row in fresh.items())
+                items = ((plan.keys[i], rows[i]) for i in plan.missing)
                 self.engine.cache.put(f"rows:{plan.block.metric.name}", items)
-        for request, key in plan.keys.items():
+        for i, key in enumerate(plan.keys):
             if key in plan.stored:
-                fresh[request] = plan.stored[key]
+                rows[i] = plan.stored[key]
                 continue
-            row = fresh.setdefault(request, self._fresh.get(key, b""))
+            rows[i] = rows[i] or self._fresh.get(key, b"")
             self._under_way[key] -= 1
             if self._under_way[key]:
-                self._fresh[key] = row
+                self._fresh[key] = rows[i]
             else:
                 del self._under_way[key]
                 self._fresh.pop(key, None)
-        return decoded([fresh[request] for request in plan.block.requests])
+        return decoded(rows).of(plan.where)
 
     def _hear(self, answer: Answer) -> None:
         self.notes += answer.notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 
 from wholetext.scoring.run_schema import Arrays
 from wholetext.scoring.stores.columnar import Stats
-from wholetext.types import Corpus, Level, Output, Scores
+from wholetext.types import Corpus, FloatArray, Level, Output, Rows, Scores
+
+_TOGETHER = 10_000  # rows that become Python's numbers at a time
 
 
 def write_texts(path: Path, corpus: Corpus, outputs: Sequence[Output]) -> None:
@@ -19,10 +22,10 @@ def write_texts(path: Path, corpus: Corpus, outputs: Sequence[Output]) -> None:
     _write(path, _texts(corpus, outputs))
 
 
-def _texts(corpus: Corpus, outputs: Sequence[Output]) -> Iterator[dict[str, Any]]:
+def _texts(corpus: Corpus, outputs: Sequence[Output]) -> Iterator[str]:
     for doc in corpus.docs:
-        yield {"doc": doc.id, "src": doc.src, "refs": dict(doc.refs), "meta": dict(doc.meta),
-               "outputs": {output.system: output.docs[doc.id] for output in outputs}}
+        yield _json({"doc": doc.id, "src": doc.src, "refs": dict(doc.refs), "meta": dict(doc.meta),
+                     "outputs": {output.system: output.docs[doc.id] for output in outputs}})
 
 
 def write_results(path: Path, scores: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -> None:
@@ -30,30 +33,50 @@ def write_results(path: Path, scores: Mapping[str, Mapping[str, Scores]], levels
     _write(path, _lines(scores, levels))
 
 
-def _lines(every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -> Iterator[dict[str, Any]]:
-    """One line per score: numbers as numbers, undefined ones as null."""
+def _lines(every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -> Iterator[str]:
+    """One line per score: numbers as numbers, undefined ones as null. Put together from pieces that lines share."""
     for spec, by_system in every.items():
         for system, scores in by_system.items():
             for level in levels:
-                table = scores.table(level)
-                for i, values in enumerate(table):
-                    line: dict[str, Any] = {"metric": spec, "system": system, "level": level}
-                    if level == "row":
-                        row = scores.rows[i]
-                        line |= {"doc": row.doc, "start": row.start, "stop": row.stop}
-                    elif level == "doc":
-                        line |= {"doc": scores.rows.docs[i]}
-                    numbers = [None if np.isnan(value) else float(value) for value in values]
-                    line |= {"score": numbers[0], **dict(zip(scores.outputs[1:], numbers[1:]))}
-                    if level == "corpus":
-                        line |= {"signature": str(scores.signature)}
-                    yield line
+                start = _json({"metric": spec, "system": system, "level": level})[:-1]
+                end = f', "signature": {_json(str(scores.signature))}}}' if level == "corpus" else "}"
+                names = [f", {_json(name)}: " for name in ("score", *scores.outputs[1:])]
+                for place, values in zip(_places(scores.rows, level), _values(scores.table(level))):
+                    yield start + place + "".join([name + _number(one) for name, one in zip(names, values)]) + end
 
 
-def _write(path: Path, lines: Iterator[dict[str, Any]]) -> None:
+def _values(table: FloatArray) -> Iterator[list[float]]:
+    for begin in range(0, len(table), _TOGETHER):
+        yield from table[begin : begin + _TOGETHER].tolist()
+
+
+def _places(rows: Rows, level: Level) -> Iterator[str]:
+    """Where each score belongs, as a piece of JSON."""
+    docs = (f', "doc": {_json(name)}' for name in rows.docs)
+    if level != "row":
+        yield from docs if level == "doc" else [""]
+        return
+    last, name = -1, ""
+    for begin in range(0, len(rows), _TOGETHER):
+        part = slice(begin, begin + _TOGETHER)
+        for doc, start, stop in zip(rows.doc[part].tolist(), rows.start[part].tolist(), rows.stop[part].tolist()):
+            if doc != last:
+                last, name = doc, f', "doc": {_json(rows.docs[doc])}'
+            yield f'{name}, "start": {start}, "stop": {stop}'
+
+
+def _number(value: float) -> str:
+    return repr(value) if math.isfinite(value) else "null" if math.isnan(value) else _json(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _write(path: Path, lines: Iterator[str]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as out:
         for line in lines:
-            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+            out.write(f"{line}\n")
 
 
 def write_stats(path: Path, by_system: Mapping[str, Scores]) -> None:
