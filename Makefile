@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-browser test-all test-cpus test-mutants fuzz lint bench bench-all bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-browser test-all test-cpus test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -53,6 +53,13 @@ lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 	$(BIN)/ruff check src tests examples benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+release-check: $(VENV)/test.ready  ## what would be published: built twice, installed without the repository, metadata, SBOM, versions
+	$(BIN)/python tools/release_check.py $(ARGS)
+
+test-versions: $(VENV)/test.ready  ## lowest supported versions of dependencies; every Python from 3.10 to 3.13 that is installed
+	$(PIP) uv
+	$(BIN)/python tools/test_versions.py --uv $(BIN)/uv
 
 bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, memory
 	$(BIN)/python benchmarks/sacrebleu_peer.py

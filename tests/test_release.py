@@ -1,0 +1,122 @@
+"""What a release consists of: files beside the package, the publishing workflow, the checks of `make release-check`."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+import release_check
+import test_versions
+from release_check import NotReady, contents, named, pinned, same
+
+import wholetext
+from wholetext.files.parsing import read_toml
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def extras() -> set[str]:
+    return set(read_toml((ROOT / "pyproject.toml").read_bytes())["project"]["optional-dependencies"])
+
+
+def test_version_changelog_and_citation_agree() -> None:
+    named(wholetext.__version__, None)
+    named(wholetext.__version__, f"v{wholetext.__version__}")
+    with pytest.raises(NotReady, match="the tag is v9"):
+        named(wholetext.__version__, "v9")
+    with pytest.raises(NotReady, match="CHANGELOG"):
+        named("9.9.9", None)
+
+
+def test_the_citation_has_what_its_schema_requires() -> None:
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(citation) and citation["authors"]
+    project = read_toml((ROOT / "pyproject.toml").read_bytes())["project"]
+    assert citation["license"] == project["license"] and citation["type"] == "software"
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_by_commit_and_only_publishing_may_sign(path: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    text = path.read_text("utf-8")
+    uses = re.findall(r"uses: (\S+)(.*)", text)
+    assert uses and all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) for action, _ in uses)
+    assert all(re.search(r"# v\d", comment) for _, comment in uses), "the version stands beside the commit"
+    assert "secrets." not in text and "password" not in text.replace("no password", "")
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {}
+    for name, job in workflow["jobs"].items():
+        assert ("id-token" in job["permissions"]) == (name in ("attest", "publish"))
+        assert "contents" not in job["permissions"] or job["permissions"]["contents"] == "read"
+
+
+def test_the_workflow_publishes_what_was_checked() -> None:
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    assert "make release-check" in text and "build/release/dist/" in text and "packages-dir: dist/" in text
+    assert release_check.OUT.relative_to(ROOT) == Path("build/release")
+
+
+def test_the_image_installs_extras_that_exist_and_files_that_are_sent() -> None:
+    text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", "")
+    assert set(re.findall(r"^ARG EXTRAS=(\S+)", text, re.M)[0].split(",")) <= extras()
+    sent = {line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")}
+    copied = {name for names in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.M) for name in names.split()}
+    assert copied == sent and all((ROOT / name).exists() for name in copied)
+    known = r"FROM|RUN|COPY|ARG|ENV|USER|WORKDIR|ENTRYPOINT|CMD|#"
+    assert all(re.match(known, line) for line in text.splitlines() if line.strip())
+    assert re.search(r"^USER wholetext$", text, re.M), "nothing runs as root"
+
+
+def test_other_versions_are_tested_with_extras_and_tests_that_exist() -> None:
+    assert set(test_versions.EXTRAS) <= extras()
+    tests = [*test_versions.LOWEST, *test_versions.CORE, *(name.split("::")[0] for name in test_versions.DESELECTED)]
+    assert all((ROOT / name).exists() for name in tests)
+    for name in test_versions.DESELECTED:
+        path, _, function = name.partition("::")
+        assert f"def {function}(" in (ROOT / path).read_text("utf-8")
+
+
+def test_two_builds_that_differ_are_told() -> None:
+    same({"a": "1"}, {"a": "1"})
+    with pytest.raises(NotReady, match="differ: a"):
+        same({"a": "1"}, {"a": "2"})
+    with pytest.raises(NotReady, match="differ: b"):
+        same({"a": "1"}, {"a": "1", "b": "1"})
+
+
+def wheel(folder: Path, names: list[str], size: int = 0) -> Path:
+    path = folder / "wholetext-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as opened:
+        for name in names:
+            opened.writestr(name, "x" * size)
+    return path
+
+
+def test_wheels_have_all_of_the_package_and_nothing_else(tmp_path: Path) -> None:
+    tracked = [f"src/{name}" for name in release_check.WANTED]
+    whole = [*release_check.WANTED, "wholetext-1.dist-info/licenses/LICENSE"]
+    assert contents(wheel(tmp_path, whole), tracked).endswith(f"{len(tracked)} files")
+    with pytest.raises(NotReady, match="lacks LICENSE"):
+        contents(wheel(tmp_path, whole[:-1]), tracked)
+    with pytest.raises(NotReady, match=r"not in git: wholetext/notes\.txt"):
+        contents(wheel(tmp_path, [*whole, "wholetext/notes.txt"]), tracked)
+    with pytest.raises(NotReady, match=r"py\.typed"):
+        contents(wheel(tmp_path, whole[1:]), tracked)
+    with pytest.raises(NotReady, match="more than 2,000,000"):
+        contents(wheel(tmp_path, whole, size=400_000), tracked)
+
+
+def test_pins_must_fit_and_have_hashes() -> None:
+    pytest.importorskip("packaging")
+    lock = "numpy==2.0.1 \\\n    --hash=sha256:" + "0" * 64 + "\n"
+    assert pinned(lock, ["numpy>=1.26", "wholetext[models]", "tomli>=2; python_version < '3'"]) == "1 packages"
+    with pytest.raises(NotReady, match="numpy>=3"):
+        pinned(lock, ["numpy>=3"])
+    with pytest.raises(NotReady, match="no version of scipy"):
+        pinned(lock, ["scipy"])
+    with pytest.raises(NotReady, match="numpy has no hash"):
+        pinned("numpy==2.0.1\n", ["numpy"])

@@ -1,0 +1,243 @@
+"""Checks that what would be published is whole: ``make release-check``.
+
+The commit is built twice, in different folders under different clocks and umasks, to the same bytes; the wheel is
+installed into empty environments, without the repository, where the demo and a smoke test run; metadata, licence,
+changelog, citation, pinned hashes and the bill of materials (CycloneDX) are checked. The lowest supported versions of
+the dependencies and other versions of Python are tested by tools/test_versions.py. What is to be published is left in
+build/release/dist, the bill of materials in build/release/sbom.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import venv
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "release"
+LARGEST = 2_000_000  # bytes of the wheel
+WANTED = ("wholetext/py.typed", "wholetext/__init__.pyi", "wholetext/demo/de-en.jsonl", "wholetext/demo/zh-en.jsonl",
+          "wholetext/models/wt-mini/weights.safetensors", "wholetext/files/package_hashes.json")  # fmt: skip
+BUILDS = ({"TZ": "UTC", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"},
+          {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "1", "LC_ALL": "C"})  # fmt: skip
+SMOKE = """
+import sys
+from pathlib import Path
+import wholetext as wt
+
+assert wt.__version__ == sys.argv[1], wt.__version__
+assert Path(wt.__file__).is_relative_to(sys.prefix), wt.__file__
+texts = ["The cat sat on the mat.", "It purred."]
+assert wt.score_texts(texts, references=[texts], metric="chrf").score == 100
+assert wt.score_texts(texts, references=[texts[::-1]], metric="bleu").score < 50
+assert {"chrf", "bleu", "blonde", "comet", "bertscore"} <= set(wt.list_metrics())
+"""
+
+
+class NotReady(Exception):
+    """Something stands in the way of a release."""
+
+
+def run(command: Sequence[str | Path], cwd: Path = ROOT, more: Mapping[str, str] | None = None, umask: int = -1) -> str:
+    """What a command prints; nothing of this environment or the repository reaches it through Python's variables."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env={**environment, **(more or {})}, umask=umask,
+                          capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise NotReady(f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def environment(name: str, *packages: str | Path) -> Path:
+    """A new virtual environment with some packages (or arguments of pip); the path of its Python."""
+    folder = OUT / name
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder, with_pip=True, symlinks=True)
+    python = folder / "bin" / "python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    run([*pip, "-U", "pip"])
+    run([*pip, *packages])
+    return python
+
+
+def build(python: Path) -> tuple[Path, Path]:
+    """Wheel and sdist of the commit, built twice with the same bytes."""
+    commit = run(["git", "log", "-1", "--format=%ct"]).strip()
+    made = []
+    for number, variables in enumerate(BUILDS):
+        folder = OUT / f"build{number}" / ("export" + "-elsewhere" * number)
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        folder.mkdir(parents=True)
+        archive = folder.parent / "commit.tar"
+        run(["git", "archive", "-o", archive, "HEAD"])
+        with tarfile.open(archive) as opened:
+            opened.extractall(folder, filter="data")
+        run([python, "-m", "build", "--no-isolation", "--outdir", folder.parent / "dist"], folder,
+            {**variables, "SOURCE_DATE_EPOCH": commit}, umask=(0o022, 0o077)[number])
+        made.append({path.name: sha256(path) for path in sorted((folder.parent / "dist").iterdir())})
+    same(*made)
+    shutil.rmtree(OUT / "dist", ignore_errors=True)
+    shutil.copytree(OUT / "build0" / "dist", OUT / "dist")
+    (wheel,), (sdist,) = (OUT / "dist").glob("*.whl"), (OUT / "dist").glob("*.tar.gz")
+    return wheel, sdist
+
+
+def same(first: Mapping[str, str], second: Mapping[str, str]) -> None:
+    """An error unless two builds made the same files with the same hashes."""
+    differ = sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
+    if differ:
+        raise NotReady(f"two builds of one commit differ: {', '.join(differ)}")
+
+
+def contents(wheel: Path, tracked: Sequence[str]) -> str:
+    """The wheel is small and has the files of the package, all of them and nothing else."""
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
+    packaged = {name for name in names if ".dist-info/" not in name}
+    expected = {name.removeprefix("src/") for name in tracked}
+    if packaged != expected:
+        raise NotReady(f"missing from the wheel or not in git: {', '.join(sorted(packaged ^ expected)[:10])}")
+    missing = [name for name in WANTED if name not in names]
+    missing += [] if any(re.search(r"\.dist-info/licenses/LICENSE$", name) for name in names) else ["LICENSE"]
+    if missing:
+        raise NotReady(f"the wheel lacks {', '.join(missing)}")
+    size = wheel.stat().st_size
+    if size > LARGEST:
+        raise NotReady(f"{wheel.name} has {size:,} bytes, more than {LARGEST:,}")
+    return f"{size / 1e6:.2f} MB, {len(packaged)} files"
+
+
+def named(version: str, tag: str | None) -> None:
+    """Tag, changelog and citation name this version."""
+    if tag not in (None, f"v{version}"):
+        raise NotReady(f"the tag is {tag}, the version {version}")
+    if not re.search(rf"^## {re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M):
+        raise NotReady(f"CHANGELOG.md has no section {version}")
+    if not re.search(rf"^version: \"?{re.escape(version)}\"?$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M):
+        raise NotReady(f"CITATION.cff does not name version {version}")
+
+
+def pinned(text: str, needs: Sequence[str]) -> str:
+    """constraints-hashes.txt pins a fitting version, with hashes, of every package that is asked for."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    pins: dict[str, list[str]] = {}
+    pin = r"^([\w.-]+)==([^\s;\\]+)[^\\\n]*((?: \\\n    --hash=sha256:[0-9a-f]{64})*)$"
+    for name, version, hashes in re.findall(pin, text, re.M):
+        if not hashes:
+            raise NotReady(f"constraints-hashes.txt: {name} has no hash")
+        pins.setdefault(canonicalize_name(name), []).append(version)
+    for need in map(Requirement, needs):
+        versions = pins.get(canonicalize_name(need.name), [])
+        if canonicalize_name(need.name) == "wholetext" or (need.marker and not need.marker.evaluate({"extra": ""})):
+            continue
+        if not any(need.specifier.contains(version, prereleases=True) for version in versions):
+            raise NotReady(f"constraints-hashes.txt has {versions or 'no version'} of {need}: run tools/make_lock.py")
+    return f"{len(pins)} packages"
+
+
+def alone(wheel: Path, version: str) -> str:
+    """The wheel in empty environments: the core alone, then with what the demo needs; nothing of the repository."""
+    folder = OUT / "elsewhere"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    variables = {"XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
+    core = environment("core", wheel)
+    run([core, "-c", SMOKE, version], folder, variables)
+    (folder / "a.txt").write_text("The cat sat on the mat.\nIt purred.\n", "utf-8")
+    files = ["-t", "a.txt", "-r", "a.txt"]
+    if "100.0" not in run([core.parent / "wholetext", "score", *files, "-m", "chrf", "bleu"], folder, variables):
+        raise NotReady("a text that equals its reference has not 100 chrF")
+    demo = environment("demo", "-c", ROOT / "constraints.txt", f"{wheel}[demo]")
+    run([demo, "-c", SMOKE, version], folder, variables)
+    table = run([demo.parent / "wholetext", "demo", "--out", "run"], folder, variables)
+    if not all(system in table for system in ("coherent", "patchwork", "loopy", "literal")):
+        raise NotReady(f"the demo printed no table:\n{table}")
+    report = (folder / "run" / "report.html").stat().st_size
+    run([demo.parent / "wholetext", "compare", "run"], folder, variables)
+    return f"demo ran, report of {report / 1e6:.2f} MB"
+
+
+def materials(tools: Path, demo: Path, wheel: Path) -> str:
+    """The bill of materials of the environment that the demo ran in, beside what is published."""
+    folder = OUT / "sbom"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    file = folder / f"{wheel.name.split('-py3')[0]}.cdx.json"
+    run([tools.parent / "cyclonedx-py", "environment", "--pyproject", ROOT / "pyproject.toml", "--output-reproducible",
+         "--of", "JSON", "-o", file, demo])
+    bill = json.loads(file.read_text("utf-8"))
+    found = {part["name"].lower() for part in bill["components"]} | {bill["metadata"]["component"]["name"]}
+    if bill["bomFormat"] != "CycloneDX" or not {"wholetext", "numpy", "scipy", "sacrebleu", "torch"} <= found:
+        raise NotReady(f"{file.name} lacks packages: {sorted(found)[:10]} …")
+    return f"{len(bill['components'])} components"
+
+
+def requirements() -> list[str]:
+    """All that the project asks for: the core and every extra but those that `make test` does not install."""
+    sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
+    from make_lock import asked
+
+    return asked()
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def check(given: argparse.Namespace) -> None:
+    version = re.findall(r'__version__ = "(.+)"', (ROOT / "src/wholetext/version.py").read_text("utf-8"))[0]
+    begun = time.perf_counter()
+
+    def say(what: str, found: str = "ok") -> None:
+        print(f"{time.perf_counter() - begun:6.0f} s  {what}: {found}", flush=True)
+
+    if run(["git", "status", "--porcelain"]):
+        say("note", "uncommitted changes are left out, the commit is checked")
+    named(version, given.tag)
+    say("changelog and citation", version)
+    lock = (ROOT / "constraints-hashes.txt").read_text("utf-8")
+    say("hashes of constraints", pinned(lock, requirements()))
+    backend = re.findall(r"^hatchling==\S+", lock, re.M)  # the same builder makes the same bytes
+    tools = environment("tools", "--group", f"{ROOT / 'pyproject.toml'}:release", *backend)
+    run([tools.parent / "uvx", "--python", sys.executable, "cffconvert", "--validate", "-i", ROOT / "CITATION.cff"])
+    say("CITATION.cff", "valid")
+    wheel, sdist = build(tools)
+    for path in (wheel, sdist):
+        say("built twice, the same bytes", f"{sha256(path)}  {path.name}")
+    say("wheel", contents(wheel, run(["git", "ls-files", "src/wholetext"]).split("\n")[:-1]))
+    run([tools, "-m", "twine", "check", "--strict", wheel, sdist])
+    say("metadata")
+    say("without the repository", alone(wheel, version))
+    say("bill of materials", materials(tools, OUT / "demo" / "bin" / "python", wheel))
+    if not given.quick:
+        subprocess.run([sys.executable, ROOT / "tools" / "test_versions.py", "--uv", tools.parent / "uv"], check=True)
+        say("lowest versions, other Pythons")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tag", help="the tag of the release, which must be v and the version")
+    parser.add_argument("--quick", action="store_true", help="leave out the lowest versions and other Pythons")
+    OUT.mkdir(parents=True, exist_ok=True)
+    try:
+        check(parser.parse_args())
+    except (NotReady, subprocess.CalledProcessError) as error:
+        print(f"not ready: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Tests other versions than those of the test environment: ``make test-versions``.
+
+1. The lowest supported version of every dependency (``uv pip compile --resolution lowest-direct``), core and extras, in
+   an environment of its own: the tests of metrics, models, readers, taggers, scoring, significance and reports.
+2. Every Python from 3.10 to 3.13 that is installed: the core alone, with the tests that need no more.
+
+Other versions of Python are named in the last line; ``ruff`` (target py310) and ``mypy`` (3.10) look at the syntax and
+the standard library for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "versions"
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+EXTRAS = ("all", "align", "lac", "mlflow", "pandas", "polars")
+TOOLS = ("pytest", "pytest-xdist", "hypothesis", "psutil")
+LOWEST = tuple(f"tests/{folder}" for folder in ("metrics", "backends", "taggers", "io", "alignment", "scoring",
+                                                 "significance", "reporting", "notebook", "tracking"))  # fmt: skip
+# 000 has two equally likely segmentations; tokenizers up to 0.22 takes another one than the oracle (docs/neural.md)
+DESELECTED = ("tests/metrics/test_metricx.py::test_every_version_and_mode",
+              "tests/metrics/test_metricx.py::test_full_vocabulary_with_tied_weights")  # fmt: skip
+CORE = ("tests/significance", "tests/io", "tests/languages", "tests/flags", "tests/test_views.py", "tests/test_spec.py",
+        "tests/test_texts.py", "tests/test_notes.py", "tests/files", "tests/metrics/test_surface.py",
+        "tests/metrics/test_rouge.py")  # fmt: skip
+
+
+def run(command: Sequence[str | Path]) -> None:
+    """A command of ours in the repository; nothing of this environment reaches it."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    subprocess.run([str(part) for part in command], cwd=ROOT, check=True,
+                   env={**clean, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"})
+
+
+def tested(uv: Path, name: str, python: str, packages: Sequence[str | Path], tests: Sequence[str]) -> None:
+    """Run some default tests in a new environment with some packages."""
+    folder = OUT / name
+    shutil.rmtree(folder, ignore_errors=True)
+    run([uv, "venv", "-q", "--python", python, folder])
+    run([uv, "pip", "install", "-q", "--python", folder / "bin" / "python", *packages, *TOOLS])
+    left_out = [part for test in DESELECTED for part in ("--deselect", test)]
+    run([folder / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not browser",
+         "-n", "2", "--dist", "worksteal", *left_out, *tests])
+
+
+def lowest(uv: Path) -> None:
+    """The lowest versions that pyproject.toml allows, as uv resolves them."""
+    pins = OUT / "lowest.txt"
+    extras = [part for extra in EXTRAS for part in ("--extra", extra)]
+    run([uv, "pip", "compile", "-q", "--python", sys.executable, "--resolution", "lowest-direct", *extras,
+         "pyproject.toml", "-o", pins])
+    print(f"lowest versions: {pins.relative_to(ROOT)}", flush=True)
+    tested(uv, "lowest", sys.executable, ["-r", pins], LOWEST)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--uv", type=Path, default=Path(shutil.which("uv") or "uv"), help="the program uv")
+    parser.add_argument("--only", choices=["lowest", "pythons"], help="one of the two parts")
+    given = parser.parse_args()
+    OUT.mkdir(parents=True, exist_ok=True)
+    if given.only != "pythons":
+        lowest(given.uv)
+    there = [version for version in PYTHONS if interpreter(given.uv, version)]
+    if given.only != "lowest":
+        for version in there:
+            print(f"Python {version}, the core alone", flush=True)
+            tested(given.uv, f"python{version}", version, ["-r", "pyproject.toml"], CORE)
+    print(f"tested with Python {', '.join(there)}; not installed: {', '.join({*PYTHONS} - {*there}) or 'none'}")
+    return 0
+
+
+def interpreter(uv: Path, version: str) -> bool:
+    """Whether this Python is installed; none is downloaded."""
+    command = [uv, "python", "find", "--no-python-downloads", version]
+    return subprocess.run(command, capture_output=True, check=False, cwd=ROOT).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
