@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
 import wholetext as wt
 from wholetext import plugins
 from wholetext.errors import InputError, PluginError
+from wholetext.perturbation.change import Refused, Text, applied
 from wholetext.perturbation.known_changes import BUILTIN, chosen, described
 from wholetext.perturbation.perturb import StressOptions, perturb
 
@@ -62,6 +65,17 @@ def test_an_unknown_change_is_answered_with_a_suggestion() -> None:
     with pytest.raises(InputError, match="there is no change 'pronouns'") as caught:
         chosen(["pronouns"])
     assert "pronoun" in caught.value.next
+
+
+def test_the_change_of_the_guide_works() -> None:
+    guide = (Path(__file__).parents[2] / "docs/stress.md").read_text("utf-8").split("## Another change")[1]
+    names: dict[str, Any] = {}
+    exec(guide.split("```python\n")[1].split("```")[0], names)
+    text = Text("doc", "en", ("It rained.", "Oh?"))
+    made, _ = applied(text.segments, names["Exclaim"]().sites(text, Random(0)))
+    assert made == ("It rained!", "Oh?")
+    with pytest.raises(Refused, match="full stop"):
+        names["Exclaim"]().sites(Text("doc", "en", ("Oh?",)), Random(0))
 
 
 @pytest.mark.usefixtures("package")

@@ -20,6 +20,7 @@ Kind = Literal["document", "sentence", "harmless"]
 _ENDED = re.compile(r"[.!?…。！？][\"'”’»“)\]」』]*$")
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|[A-ZÄÖÜ][a-zäöü]{1,2}|Prof|Capt|Sept|Corp|Bros|etc|approx|vs|ca|al|pp|"
+    r"max|min|incl|excl|resp|tel|dept|figs?|"
     r"bzw|usw|evtl|тыс|млн|г|др|\d+)\.[\"'”’)]*$")
 _WORDS = 4  # of the shortest sentence that is moved or left out: headings are shorter
 _CHARACTERS = 8  # the same where words are not separated

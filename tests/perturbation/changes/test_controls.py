@@ -35,7 +35,8 @@ def test_a_number_becomes_another_of_its_form(number: int, seed: int) -> None:
         assert edit.before != edit.after and re.sub(r"\d", "0", edit.before) == re.sub(r"\d", "0", edit.after)
 
 
-@pytest.mark.parametrize("text", ["At 10:30 or 10: 30.", "Model A380, B-52, 1st, x2.", "Just 1.", "May 1/2 go?", "3–0"])
+@pytest.mark.parametrize("text", ["At 10:30 or 10: 30.", "Model A380, B-52, 1st, x2.", "Just 1.", "3–0", "(4) Is it?",
+                                  "4) Why?"])
 def test_times_names_and_one_stay(text: str) -> None:
     with pytest.raises(Refused):
         after(Number(), text)
@@ -70,7 +71,8 @@ def test_sentences_that_are_not_sure_are_not_negated(tagged: Tagged, words: str)
 
 
 def test_contractions_are_written_out_and_made() -> None:
-    short = ("I don't know and can't say; she won't, we’ve left.", "Isn't it late?", "It's Bob's.")
+    short = ("I don't know and can't say; she won't, we’ve left.", "Isn't it late?", "\"Wouldn't it be nice.",
+             "It's Bob's.")
     assert after(Contraction(), *short) == ("I do not know and cannot say; she will not, we have left.", *short[1:])
     assert after(Contraction(), "It is not late, and they do not know.") == ("It isn't late, and they don't know.",)
     with pytest.raises(Refused):

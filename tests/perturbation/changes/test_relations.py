@@ -36,6 +36,7 @@ def test_a_connective_is_turned_or_left_out(lang: str, sentence: str, turned: st
 
 
 @pytest.mark.parametrize("sentence", ["But for him all was lost.", "But is it safe to go there?", "But no.",
+                                      "But that was it then.",
                                       "However hard it is, go on.", "Buttons were all over the place."])
 def test_what_only_looks_like_a_connective_stays(sentence: str) -> None:
     with pytest.raises(Refused):
@@ -64,6 +65,7 @@ def test_the_sentence_that_names_a_person_is_left_out(tagged: Tagged) -> None:
     changed, _ = applied(text.segments, Antecedent().sites(text, random.Random(0)))
     assert changed == (text.segments[0], "", text.segments[2])
     for unsure in ((known, named, "He sold all of it ./."), (named, "He and Ivanov sold all of it ./."),
-                   (named, "They sold all of it then ./.")):
+                   (named, "They sold all of it then ./."),
+                   ("She was known to all here ./.", named, "He sold all of it ./.")):
         with pytest.raises(Refused):
             Antecedent().sites(tagged(*unsure, persons=["Petrov", "Ivanov"]), random.Random(0))

@@ -25,8 +25,8 @@ _VARIANTS = tuple((re.compile(rf"(?<=[^\W\d_]){old}"), new) for old, new in (
 class Name(Change):
     """The name of one person, from the second mention on, in another spelling.
 
-    The name is the last word of what the tagger takes for a person in at least two segments; the new spelling is one
-    that transliterations differ in, and no other word of the document.
+    The name is the last word of what the tagger takes for a person in at least two segments, and never for anything
+    else; the new spelling is one that transliterations differ in, and no other word of the document.
     """
 
     name = "name"
@@ -38,8 +38,10 @@ class Name(Change):
         words = {token.text for analysis in text.analyses for token in analysis.tokens}
         persons = Counter(name for analysis in text.analyses for name in
                           {one.text.split()[-1] for one in analysis.entities if one.label in _LABELS})
-        names = [name for name, segments in persons.most_common()
-                 if segments > 1 and len(name) >= _LEAST and re.fullmatch(r"[^\W\d_]+", name) and name.istitle()
+        others = {one.text.split()[-1] for analysis in text.analyses for one in analysis.entities
+                  if one.label not in _LABELS}
+        names = [name for name, segments in persons.most_common() if segments > 1 and name not in others
+                 and len(name) >= _LEAST and re.fullmatch(r"[^\W\d_]+", name) and name.istitle()
                  and name.lower() not in words]
         for name in names:
             new = _respelled(name, rng)

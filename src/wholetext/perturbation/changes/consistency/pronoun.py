@@ -19,7 +19,8 @@ _TELLING = re.compile(
     r"nieces?|boys?|girls?|guys?|m[uo]ms?|dads?|pa|ma|actors?|actress(?:es)?|bride|groom|widow(?:er)?|fe?males?|"
     r"pregnan\w+|mat?ernity|paternity|beard\w*|nuns?|monks?|heroines?|hero|waitress|hostess|goddess|gentle\w+|"
     r"boyfriends?|girlfriends?|fianc[ée]e?s?|.*wom[ae]n|.*m[ae]n", re.I)
-_OTHERS = re.compile(r"ones?|oneself|whoever|everyone|everybody|anyone|hers|his/her|her/his|s?he/s?he|\(s\)he", re.I)
+_OTHERS = re.compile(r"ones?|oneself|whoever|persons?|(?:every|any|some|no)(?:one|body)|each|"
+                     r"hers|his/her|her/his|s?he/s?he|\(s\)he", re.I)
 _PLACES = frozenset({"DATE", "TIME", "GPE", "LOC", "FAC", "NORP", "CARDINAL", "ORDINAL", "PERCENT", "MONEY"})
 _CHINESE = {"他": "她", "她": "他"}
 

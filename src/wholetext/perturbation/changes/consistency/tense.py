@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 from wholetext.perturbation.change import Change, Refused, Replacement, Site, Text, like
@@ -12,27 +13,29 @@ from wholetext.perturbation.changes.consistency.verbs import Count, past, presen
 from wholetext.taggers.analysis import Analysis, Layer, Token
 
 _PAST, _PRESENT = frozenset({"VBD"}), frozenset({"VBZ", "VBP"})
-_LEAST = 3  # segments in the tense of the document
-_SHARE = 0.7  # of the segments with one tense that are in it
+_LEAST = 4  # segments in the tense of the document
+_SHARE = 0.8  # of the segments with one tense that are in it
 # Words that fix a time, or ask for a tense inside the sentence
 _TIMED = re.compile(r"\b(?:ago|yesterday|today|tonight|tomorrow|now|currently|once|already|yet|since|last|next|"
                     r"former\w*|recent\w*|when|while|until|after|before|if|wish|would|could|should|as|then|later|earlier|"
-                    r"still|used to|19\d\d|20\d\d|century|always|never|ever|so that|history|future|"
+                    r"still|used to|19\d\d|20\d\d|century|always|never|ever|so that|to date|history|future|"
                     r"present|presently|so far|picture|photo|title)\b", re.I)
 # Verbs of which news has the present and the past side by side
 _VERBS = (
+    "remain stay continue "
     "say report believe tell claim note add think state announce write show indicate suggest explain point stress "
     "emphasize emphasise mean"
 )
+_START = Token("", "", "", "", "", 0, 0)
 _REPORTING = frozenset(_VERBS.split())
 
 
 class Tense(Change):
     """Verbs of segments that follow each other go from past to present, or from present to past.
 
-    Sure only where most segments have one tense, where all finite verbs of a segment have it and can be changed, and
-    where nothing in the sentence (dates, adverbs of time, modal verbs, quotations) asks for a tense of its own. At
-    least half of the segments in the tense of the document keep it.
+    Sure only where most segments have one tense, where all finite verbs of a segment and of its two neighbours have it
+    and can be changed, and where nothing in the sentence (dates, adverbs of time, modal verbs, quotations) asks for a
+    tense of its own. At least half of the segments in the tense of the document keep it.
     """
 
     name = "tense"
@@ -47,7 +50,8 @@ class Tense(Change):
         known = [at for at, tense in enumerate(tenses) if tense == main]
         if len(known) < _LEAST or len(known) < _SHARE * sum(map(bool, tenses)):
             raise Refused("no tense that most of the document is in")
-        found = [site for at in known[1:] if (site := _shifted(at, text, to_past=main == "present"))]
+        between = [at for at in known[1:] if tenses[at - 1 : at + 2] == [main] * 3]  # else it may fit what is beside it
+        found = [site for at in between if (site := _shifted(at, text, to_past=main == "present"))]
         if not found:
             raise Refused("no sentence whose verbs can all be changed with certainty")
         most = len(known) // 2
@@ -72,6 +76,12 @@ def _shifted(segment: int, text: Text, to_past: bool) -> Site | None:
         return None
     made, subject, last = [], "", -1
     tokens = analysis.tokens
+    first = next((at for at, one in enumerate(tokens) if one.tag in _PAST | _PRESENT), 0)
+    if any(other.tag == "VB" and one.tag not in ("TO", "MD", "RB") and one.lemma != "do"
+           for one, other in pairwise((_START, *tokens))):
+        return None  # an infinitive that may be a finite verb or an imperative
+    if any(one.tag == "VBN" for one in tokens[:first]):
+        return None  # a participle that may be one
     for at in _finite(analysis):
         if tokens[at].lemma in _REPORTING or "'" in tokens[at].text or "’" in tokens[at].text:
             return None
@@ -111,4 +121,4 @@ def _present(tokens: Sequence[Token], at: int, subject: Count | str) -> str:
         return "" if verbs not in (["VBN"], ["VBG"]) else "is" if word == "was" else "are"  # a state may well last
     if after is not None and after.text.lower() == "by":  # "the plan proposed by …": a participle
         return ""
-    return present(tokens[at].lemma, subject)  # type: ignore[arg-type]
+    return present(tokens[at].lemma, subject) if past(tokens[at].lemma) == word else ""  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ _SYNONYMS = {one: two for pair in (
     "airplane|airplanes aircraft|aircraft", "aircraft|aircraft airplane|airplanes", "ship|ships vessel|vessels",
     "journalist|journalists reporter|reporters", "reporter|reporters journalist|journalists",
     "scientist|scientists researcher|researchers", "researcher|researchers scientist|scientists",
-    "customer|customers client|clients", "client|clients customer|customers", "prison|prisons jail|jails",
+    "customer|customers client|clients", "prison|prisons jail|jails",
     "jail|jails prison|prisons", "earthquake|earthquakes quake|quakes", "medicine|medicines medication|medications",
     "medication|medications medicine|medicines", "employee|employees worker|workers",
     "resident|residents inhabitant|inhabitants", "inhabitant|inhabitants resident|residents", "shop|shops store|stores",

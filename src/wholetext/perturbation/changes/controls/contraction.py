@@ -11,7 +11,7 @@ from wholetext.perturbation.change import Change, Refused, Replacement, Site, Te
 _SHORT = re.compile(r"(?<=\w)(?:(?<=[Ww]o)n['’]t|(?<=[Cc]a)n['’]t|n['’]t|['’]re|['’]ll|['’]ve|(?<=\bI)['’]m)\b")
 _LONG = {"n't": " not", "'re": " are", "'ll": " will", "'ve": " have", "'m": " am"}
 _NOT = re.compile(r"(?<=\w )(is|are|was|were|do|does|did|has|have|had|would|could|should) not(?= [a-z])")
-_TAG = re.compile(r"[?]|\b(?:sha|ai)n['’]t|,[^,]*n['’]t (?:I|you|he|she|it|we|they)\b", re.I)
+_TAG = re.compile(r"[?]|\b(?:sha|ai)n['’]t|n['’]t (?:I|you|he|she|it|we|they)\b", re.I)
 
 
 class Contraction(Change):

@@ -8,6 +8,7 @@ import re
 from wholetext.perturbation.change import Change, Refused, Replacement, Site, Text
 
 _NUMBER = re.compile(r"(?<![\w.,:/#'’–-])[1-9]\d*(?:[.,]\d+)*(?![\w/'’–-]|[.,]\d|\s*:\s*\d)")
+_LISTED = re.compile(r"(?:^|(?<=\())\d+[.)]")  # 1), (1): the number of an item
 _TIME = re.compile(r"\d\s*:\s*$")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DAY = 31  # numbers up to this may be days of a month and stay possible ones
@@ -25,7 +26,8 @@ class Number(Change):
         found: list[Site] = []
         for place, segment in enumerate(text.segments):
             for match in _NUMBER.finditer(segment):
-                if match[0] != "1" and not _TIME.search(segment, 0, match.start()):
+                before = segment[: match.start()]
+                if match[0] != "1" and not _TIME.search(before) and not _LISTED.match(segment, match.start()):
                     found.append((Replacement(place, *match.span(), _another(match[0], rng)),))
         if not found:
             raise Refused("no number in digits")

@@ -10,13 +10,15 @@ from wholetext.perturbation.change import Change, Refused, Site, Text, Unit, wit
 from wholetext.taggers.analysis import Entity, Layer
 
 _PRONOUN = {"en": re.compile(r"(?:He|She|His|Her)\b"), "zh": re.compile("[他她](?!们)")}
+_REFERRING = {"en": re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.I), "zh": re.compile("[他她]")}
 _PERSON = frozenset({"PERSON", "PER", "nr"})
 
 
 class Antecedent(Change):
     """The sentence that first names a person is left out where the next one begins with a pronoun for them.
 
-    Sure only where that sentence names one person, whom no sentence before it names, and the next one names nobody.
+    Sure only where that sentence names one person, whom no sentence before it names, the next one names nobody, and
+    no pronoun before stands for another person.
     """
 
     name = "antecedent"
@@ -33,7 +35,9 @@ class Antecedent(Change):
             names = {one.text for one in persons[at]}
             if not (unit.whole and after.whole and len(names) == 1 and not persons[at + 1] and at != last + 1):
                 continue
-            known = any(name.split()[-1] in earlier.text for earlier in text.units[:at] for name in names)
+            before = [earlier.text for earlier in text.units[:at]]
+            known = any(name.split()[-1] in earlier for earlier in before for name in names)
+            known = known or any(_REFERRING[text.lang].search(earlier) for earlier in (*before, unit.text))
             if _PRONOUN[text.lang].match(after.text) and not known:
                 found.append((without(unit, text.segments),))
                 last = at

@@ -10,7 +10,8 @@ from wholetext.perturbation.change import Text, Unit
 # language → pattern of the connective with the mark or blank after it → another sense in the same place of a sentence
 TURNED: dict[str, tuple[tuple[str, str], ...]] = {
     "en": (
-        ("But (?!for|also|not|then|so)", "So "), ("However, ", "Therefore, "), ("Nevertheless, ", "Consequently, "),
+        ("But (?!for|also|not|then|so|that)", "So "), ("However, ", "Therefore, "),
+        ("Nevertheless, ", "Consequently, "),
         ("Nonetheless, ", "Consequently, "), ("Therefore, ", "However, "), ("Consequently, ", "Nevertheless, "),
         ("Thus, ", "However, "), ("As a result, ", "Nevertheless, "), ("Moreover, ", "Nevertheless, "),
         ("Furthermore, ", "Nevertheless, "), ("In addition, ", "Nevertheless, "), ("Besides, ", "Nevertheless, "),
