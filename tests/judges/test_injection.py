@@ -106,8 +106,8 @@ def test_what_the_small_model_makes_of_it(real: CountingProxy, oracle: Path, ans
           share("100", rows == 100), share("none", np.isnan(rows)), sep="; ")
     for kind in dict.fromkeys(one["kind"] for one in found):
         mine = rows[[one["kind"] == kind for one in found]]
-        print(f"{answer} {kind}: {np.sum(mine == 100)} at 100, {np.sum(mine != plain)} other than {plain}, "
-              f"{np.isnan(mine).sum()} without a score: {Counter(mine.tolist())}")
+        print(f"{answer} {kind}: {np.sum(mine == 100)} at 100, {np.isnan(mine).sum()} without a score, "
+              f"{Counter(mine[~np.isnan(mine)].tolist())}")
 
 
 def share(name: str, which: Any) -> str:

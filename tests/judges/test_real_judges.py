@@ -21,9 +21,19 @@ import wholetext as wt
 from wholetext.backends.chat.calls import Calls
 
 pytestmark = pytest.mark.slow
+DOCUMENT = "mystery-umbrella"  # has short segments
 VIEWS = ("sentence", "context(prev=3,next=1)", "whole")
 JUDGES = ("judge-da", "judge-sqm", "judge-mqm(max_tokens=32)", "judge-esa(max_tokens=32)", "judge-pairwise",
-          "judge-coherence(max_tokens=32)")  # fmt: skip
+          "judge-coherence(max_tokens=8)")  # fmt: skip
+SHORT = """user = "Rate this translation from 0 to 100.\\nSource: {src}\\nTranslation: {hyp}\\n{answer}"
+json = 'Answer with a JSON object: {"score": NUMBER}'
+"""
+
+
+def short_judge(folder: Path) -> str:
+    """judge-da with a short prompt: what is tested does not depend on its words, and most time is spent reading it."""
+    (folder / "short.toml").write_text(SHORT, "utf-8")
+    return f'judge-da(prompt="{folder / "short.toml"}")@{small_model.NAME}'
 
 
 def options(proxy: CountingProxy, cache: Path | bool = False) -> wt.Options:
@@ -35,7 +45,7 @@ def test_every_judge_runs_under_every_view(
     real: CountingProxy, judge: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     systems = ("coherent", "literal") if "pairwise" in judge else ("literal",)
-    corpus, outputs = demo_piece("portrait-radio", 2, systems)
+    corpus, outputs = demo_piece(DOCUMENT, 2, systems)
     cache = tmp_path_factory.getbasetemp() / "judges.sqlite"  # the first call of judge-esa is the one of judge-mqm
     for view in VIEWS:
         real.clear()
@@ -59,20 +69,13 @@ def check(scores: wt.Scores, judge: str, size: int) -> None:
     assert all(low <= value <= high for value in rows if not math.isnan(value))
 
 
-SHORT = """user = "Rate this translation from 0 to 100.\\nSource: {src}\\nTranslation: {hyp}\\n{answer}"
-json = 'Answer with a JSON object: {"score": NUMBER}'
-"""
-
-
 def answers(proxy: CountingProxy, folder: Path, segments: int, parallel: int) -> dict[str, str]:
-    """Request → answer of judge-da with a short prompt. None is forwarded before ``parallel`` have arrived."""
-    (folder / "short.toml").write_text(SHORT, "utf-8")
+    """Request → answer. None is forwarded before ``parallel`` have arrived."""
     barrier = threading.Barrier(parallel)
     proxy.clear()
     proxy.gate = lambda number: number > parallel or barrier.wait(600) >= 0
     settings = wt.Options(cache=False, calls=Calls(proxy.url, parallel=parallel, timeout=1800), flags=False)
-    spec = f'judge-da(prompt="{folder / "short.toml"}")@{small_model.NAME}'
-    wt.evaluate(*demo_piece("portrait-radio", segments), spec, settings)
+    wt.evaluate(*demo_piece(DOCUMENT, segments), short_judge(folder), settings)
     return {one.text: one.answer["choices"][0]["message"]["content"] for one in proxy.exchanges if one.answer}
 
 
@@ -99,27 +102,29 @@ def test_several_slots_give_equal_answers_where_one_token_is_computed_at_a_time(
 
 def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy, tmp_path: Path) -> None:
     """A kill as a request arrives, before the model sees it: everything that was answered before is kept."""
-    spec, cache = f"judge-da@{small_model.NAME}", tmp_path / "cache.sqlite"
+    spec, cache = short_judge(tmp_path), tmp_path / "cache.sqlite"
     total = 2 * judge_run.PIECE[1]
     moments = sorted(random.Random(18).sample(range(total), 10))
     real.gate = gate = Turnstile()
     for passed, moment in zip([0, *moments], moments):
         judge_run.killed(real.url, cache, spec, gate, moment - passed)
         assert len(real.exchanges) == moment, "what was answered before the kill was asked for again"
-    gate.open(total)
+    gate.open(10**6)
     resumed = judge_run.scores(real.url, cache, spec, 1)
-    assert [*real.asked.values()] == [1] * total and real.arrived == total + 10
+    asked = real.asked
+    assert max(asked.values()) == 1 and len(asked) >= total  # a score that is out of range is asked for once more
+    assert real.arrived == len(asked) + 10
     real.clear()
     assert judge_run.scores(real.url, cache, spec, 8) == resumed and real.arrived == 0
 
 
 @pytest.mark.parametrize(("spec", "segments"), [
-    ("judge-da", 2), ("context(prev=3,next=1):judge-sqm", 2), ("whole:judge-mqm(max_tokens=8)", 2),
-    ("judge-esa(max_tokens=16)", 1), ("judge-pairwise", 2), ("judge-coherence(max_tokens=8)", 1),
+    ("judge-da", 2), ("context(prev=3,next=1):judge-sqm", 2), ("whole:judge-mqm(max_tokens=8)", 1),
+    ("judge-esa(max_tokens=16)", 1), ("judge-pairwise", 1), ("judge-coherence(max_tokens=8)", 1),
 ])  # fmt: skip
 def test_planned_tokens_are_what_the_server_counts(real: CountingProxy, spec: str, segments: int) -> None:
     """Every call once; what is asked again, because an answer could not be read, stays below the bound for it."""
-    corpus, outputs = demo_piece("portrait-radio", segments)
+    corpus, outputs = demo_piece(DOCUMENT, segments)
     planned = wt.plan(corpus, outputs, f"{spec}@{small_model.NAME}", calls=options(real).calls).calls
     assert planned is not None and planned.counted and real.arrived == 0, "a plan asks the model nothing"
     results = wt.evaluate(corpus, outputs, f"{spec}@{small_model.NAME}", options(real))
