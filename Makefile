@@ -19,7 +19,7 @@ $(VENV)/demo.ready: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/test.ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[all,align,lac,mlflow,dev]'
+	$(PIP) -e '.[all,align,lac,mlflow,serve,dev]'
 	@touch $@ $(VENV)/demo.ready
 
 demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, write a report

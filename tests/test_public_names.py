@@ -28,15 +28,17 @@ PUBLIC = [
     "Judgments", "LineFiles", "Loaded", "Marked", "Meta", "MetaTasks", "Metric", "MetricError", "MetricSelection",
     "MetricTests", "MissingExtra", "ModelError", "Options", "Output", "PageOptions", "ParagraphSets",
     "PearmutAnnotations", "Perturbed", "Plan", "PluginError", "RankedSystem", "Ranking", "RaterSpans", "Recipe",
-    "Request", "Results", "Row", "RunError", "Runtime", "Sample", "SampledDocument", "Scores", "Selection", "Session",
-    "Signature", "Significance", "SpanOptions", "SpanResults", "SpecError", "Stress", "StressCell", "StressOptions",
-    "StressSlope", "Sweep", "TextTooLong", "Trained", "WholetextError", "WholetextWarning", "WorkerError", "WriteError",
-    "__version__", "align", "compare", "compare_run", "contrast", "default_metrics", "discriminativeness", "evaluate",
+    "Request", "Results", "Row", "RunError", "Runtime", "Sample", "SampledDocument", "Scores", "Selection",
+    "ServeOptions", "Session", "Signature", "Significance", "SpanOptions", "SpanResults", "SpecError", "Stress",
+    "StressCell", "StressOptions", "StressSlope", "Sweep", "TextTooLong", "Trained", "WholetextError",
+    "WholetextWarning", "WorkerError", "WriteError", "__version__",
+    "align", "compare", "compare_run", "contrast", "default_metrics", "discriminativeness", "evaluate",
     "evaluate_spans", "explain", "from_texts", "gate", "judge_check", "list_changes", "list_metrics", "log_run",
     "make_campaign", "make_recipe", "make_run", "mean_stats", "meta_evaluate", "open_run", "paired_t", "paragraph_sets",
     "perturb", "plan", "plot", "rank", "rater_spans", "read", "read_contrast_set", "read_meta", "read_pearmut",
-    "read_spans", "report", "sample", "score", "score_texts", "stress", "sweep", "train", "williams_test", "write",
-    "write_judge_check", "write_judgments", "write_meta", "write_prompts", "write_run", "write_stress", "write_sweep",
+    "read_spans", "report", "sample", "score", "score_texts", "serve", "stress", "sweep", "train", "williams_test",
+    "write", "write_judge_check", "write_judgments", "write_meta", "write_prompts", "write_run", "write_stress",
+    "write_sweep",
 ]  # fmt: skip
 
 

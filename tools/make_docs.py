@@ -62,6 +62,7 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 | `contrast` | `read_contrast_set`, then `contrast` |
 | `judge-check` | `judge_check`, `write_judge_check` |
 | `stress` | `stress`, `write_stress`; `perturb` for the changed documents alone, `list_changes` |
+| `serve` | `serve` |
 | `train` | `make_recipe`, then `train` |
 | `list`, `cache`, `models` | `list_metrics`, `Cache`, the module `wholetext.backends.catalogue` |
 """

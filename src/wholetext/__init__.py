@@ -63,6 +63,8 @@ _PUBLIC = {
     "scoring.results": ("Results", "write_run"),
     "scoring.run": ("make_run",),
     "scoring.sweep": ("Axes", "Sweep", "sweep", "write_sweep"),
+    "serving.server": ("serve",),
+    "serving.settings": ("ServeOptions",),
     "significance.compare": ("Comparison", "Significance", "compare"),
     "tracking.loggers": ("log_run",),
     "training.recipe": ("Recipe", "make_recipe"),

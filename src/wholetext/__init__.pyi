@@ -108,6 +108,8 @@ from wholetext.scoring.sweep import Axes as Axes
 from wholetext.scoring.sweep import Sweep as Sweep
 from wholetext.scoring.sweep import sweep as sweep
 from wholetext.scoring.sweep import write_sweep as write_sweep
+from wholetext.serving.server import serve as serve
+from wholetext.serving.settings import ServeOptions as ServeOptions
 from wholetext.significance.compare import Comparison as Comparison
 from wholetext.significance.compare import Significance as Significance
 from wholetext.significance.compare import compare as compare

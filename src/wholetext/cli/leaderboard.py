@@ -12,11 +12,11 @@ from wholetext.cli.terminal import LATEX, number, printable, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
+    from wholetext.scoring.comparison import Domains
     from wholetext.scoring.results import Results
     from wholetext.significance.compare import Comparison, SystemResult
     from wholetext.types import Scores
 
-Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain → score
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
@@ -28,19 +28,20 @@ def render(
 
     The format ``scores`` has one line per system, in the order of the run, with the scores separated by tabs.
     """
+    from wholetext.scoring.comparison import notes_with, run_json, scores_by_domain
+
     comparisons = [compared[spec] for spec in results.scores]
     if decimals is not None:
         comparisons = [replace(each, decimals=decimals) for each in comparisons]
-    tested = dict.fromkeys(note for comparison in comparisons for note in comparison.warnings)
-    notes = list(dict.fromkeys((*results.notes, *tested)))
-    domains = _domains(results, comparisons) if by_domain or format == "json" else {}
+    notes = notes_with(results, comparisons)
+    domains = scores_by_domain(results, comparisons) if by_domain else {}
     if by_domain and not any(map(any, domains.values())):
         notes.append("no document has a domain: there are no scores by domain")
     if format == "table":
         with terminal.paged():
             _table(results, comparisons, notes, signatures, domains)
     elif format == "json":
-        terminal.print_json(as_json(results, comparisons, notes, domains))
+        terminal.print_json(run_json(results, comparisons, notes))
     elif format == "scores":
         warn(notes)
         for system in results.systems:
@@ -50,11 +51,6 @@ def render(
         made = _latex(comparisons, domains) if format == "latex" else "\n".join(
             map(terminal.tsv_row, _tsv(comparisons, domains)))
         print(made)
-
-
-def _domains(results: Results, comparisons: Sequence[Comparison]) -> Domains:
-    found = {each.metric: results.by_domain(each.metric, each.output) for each in comparisons}
-    return {metric: {system: row for system, row in rows.items() if row} for metric, rows in found.items()}
 
 
 def arrow(comparison: Comparison) -> str:
@@ -180,37 +176,6 @@ def _cell(standing: SystemResult, places: int, systems: int) -> Any:
     if standing.rank == 1 and systems > 1:
         text.stylize("bold green")
     return text
-
-
-def as_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], domains: Domains
-            ) -> dict[str, Any]:
-    """Everything as plain values; numbers are numbers, undefined ones null."""
-
-    def plain(value: float) -> float | None:
-        return None if math.isnan(value) else value
-
-    def system(one: SystemResult, scores: Scores, within: Mapping[str, float]) -> dict[str, Any]:
-        return {
-            "system": one.system, "score": plain(one.score),
-            "interval": [plain(one.interval.low), plain(one.interval.high)], "delta": plain(one.delta),
-            "delta_interval": [plain(one.delta_interval.low), plain(one.delta_interval.high)], "p": plain(one.p),
-            "p_holm": plain(one.p_holm), "rank": one.rank, "verdict": one.verdict, "signature": str(scores.signature),
-            "short_signature": scores.signature.short, "notes": list(scores.notes),
-            "domains": {name: plain(value) for name, value in within.items()},
-        }
-
-    metrics = [
-        {"name": one.metric, "output": one.output, "higher_is_better": one.higher_is_better, "decimals": one.decimals,
-         "baseline": one.baseline, "test": dict(one.signature),
-         "systems": [system(each, results.scores[one.metric][each.system], domains[one.metric].get(each.system, {}))
-                     for each in one.standings]}
-        for one in comparisons
-    ]
-    return {
-        "corpus": results.corpus.id, "langs": list(results.corpus.langs), "documents": len(results.corpus),
-        "metrics": metrics,
-        "notes": list(notes), "warnings": list(notes),  # two names of one list: 0.1.0 called it warnings
-    }
 
 
 def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> list[list[str]]:

@@ -44,6 +44,7 @@ VERBS = {
     "list": "about:list_",
     "show": "about:show",
     "demo": "score:demo",
+    "serve": "web.serve:serve",
     "models": "about:models",
     "cache": "about:cache",
 }

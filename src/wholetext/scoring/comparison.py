@@ -1,4 +1,4 @@
-"""Comparisons as a run folder keeps them: settings and outcome as plain values, read back without drawing again."""
+"""Comparisons as plain values: kept in a run folder and read back without drawing again, or printed for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from wholetext.scoring.results import Results
 from wholetext.significance.compare import Comparison, Significance, SystemResult, Verdict
 from wholetext.significance.power import Power
 from wholetext.significance.resample import Interval
-from wholetext.types import Signature
+from wholetext.types import Scores, Signature
+
+Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain → score
 
 
 def stored(how: Significance, comparisons: Sequence[Comparison]) -> dict[str, Any]:
@@ -92,3 +94,50 @@ def _standing(kept: Mapping[str, Any]) -> SystemResult:
 
 def _number(value: float | str | None) -> float:
     return math.nan if value is None else float(value)
+
+
+# ---------------------------------------------------------------- as programs read it
+
+
+def run_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str] | None = None
+             ) -> dict[str, Any]:
+    """What `wholetext score -f json` prints: plain values; numbers are numbers, undefined ones null."""
+    said = list(notes_with(results, comparisons) if notes is None else notes)
+    domains = scores_by_domain(results, comparisons)
+    metrics = [
+        {"name": one.metric, "output": one.output, "higher_is_better": one.higher_is_better, "decimals": one.decimals,
+         "baseline": one.baseline, "test": dict(one.signature),
+         "systems": [_system(each, results.scores[one.metric][each.system], domains[one.metric].get(each.system, {}))
+                     for each in one.standings]}
+        for one in comparisons
+    ]
+    return {
+        "corpus": results.corpus.id, "langs": list(results.corpus.langs), "documents": len(results.corpus),
+        "metrics": metrics,
+        "notes": said, "warnings": said,  # two names of one list: 0.1.0 called it warnings
+    }
+
+
+def notes_with(results: Results, comparisons: Sequence[Comparison]) -> list[str]:
+    """The notes of the run, then those of its comparisons, each once."""
+    return list(dict.fromkeys((*results.notes, *(note for one in comparisons for note in one.warnings))))
+
+
+def scores_by_domain(results: Results, comparisons: Sequence[Comparison]) -> Domains:
+    found = {each.metric: results.by_domain(each.metric, each.output) for each in comparisons}
+    return {metric: {system: row for system, row in rows.items() if row} for metric, rows in found.items()}
+
+
+def _system(one: SystemResult, scores: Scores, within: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "system": one.system, "score": _known(one.score),
+        "interval": [_known(one.interval.low), _known(one.interval.high)], "delta": _known(one.delta),
+        "delta_interval": [_known(one.delta_interval.low), _known(one.delta_interval.high)], "p": _known(one.p),
+        "p_holm": _known(one.p_holm), "rank": one.rank, "verdict": one.verdict, "signature": str(scores.signature),
+        "short_signature": scores.signature.short, "notes": list(scores.notes),
+        "domains": {name: _known(value) for name, value in within.items()},
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,1 @@
+"""Verbs that open a connection to the outside."""

@@ -1,0 +1,101 @@
+"""Who may ask: host, origin and token are checked before anything else, and every answer carries a policy."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from wholetext.serving.settings import ServeOptions, known_host, same
+from wholetext.serving.uploads import too_large
+
+COOKIE = "wholetext"
+OPEN = ("/login", "/assets/app.css", "/assets/app.js", "/assets/login.js", "/assets/icon.svg")  # without a token
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")  # fmt: skip
+HEADERS = {
+    "content-security-policy": POLICY, "x-content-type-options": "nosniff", "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY", "cache-control": "no-store",
+}  # fmt: skip
+
+
+def problem(status: int, error: str, next: str = "", headers: dict[str, str] | None = None) -> JSONResponse:
+    """An error as programs and the page read it."""
+    return JSONResponse({"error": error, "next": next}, status, headers)
+
+
+class Guard:
+    """The outermost layer of the application."""
+
+    def __init__(self, app: ASGIApp, options: ServeOptions) -> None:
+        self.app, self.options = app, options
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        refused = self.refusal(scope)
+        if refused is not None and scope["method"] not in ("GET", "HEAD"):
+            refused.headers["connection"] = "close"  # the rest of the request is not read
+        await (self.app if refused is None else refused)(scope, receive, sending)
+
+    def refusal(self, scope: Scope) -> Response | None:
+        """The answer to a request that is not served, or None."""
+        headers = Headers(scope=scope)
+        if len(headers.getlist("host")) != 1 or not known_host(headers["host"], self.options):
+            return problem(421, "this server is not known by the name in the address",
+                           "use its own address, or start it with --allow-host NAME")
+        if scope["method"] not in ("GET", "HEAD") and not _own_origin(headers):
+            return problem(403, "the request comes from a page of another site")
+        if self.options.token and scope["path"] not in OPEN and not self._signed_in(headers):
+            if scope["method"] == "GET" and scope["path"] == "/":
+                return RedirectResponse("/login", 303)
+            return problem(401, "this server needs its token", "send it as `Authorization: Bearer TOKEN`",
+                           {"www-authenticate": "Bearer"})
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self.options.upload:
+            limit = too_large(self.options.upload)
+            return problem(413, limit.what, limit.next)
+        return None
+
+    def _signed_in(self, headers: Headers) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and same(given.strip(), self.options.token):
+            return True
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            return False
+        return COOKIE in cookies and same(cookies[COOKIE].value, self.options.cookie)
+
+
+def _own_origin(headers: Headers) -> bool:
+    """Whether a request that changes something is from a page of this server, or from no page at all."""
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin")
+    return origin is None or urlsplit(origin).netloc.lower() == headers["host"].lower()
+
+
+def signed_in(request: Request, options: ServeOptions) -> Response:
+    """The answer to the right token: a cookie for this browser, which no script and no other site can use."""
+    answer = JSONResponse({})
+    answer.set_cookie(COOKIE, options.cookie, httponly=True, samesite="strict", path="/",
+                      secure=request.url.scheme == "https")
+    return answer

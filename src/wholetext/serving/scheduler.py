@@ -1,0 +1,171 @@
+"""Jobs are run one after another by worker processes, which are ended where a job takes too long or is cancelled."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import threading
+import time
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import WholetextError
+from wholetext.files.parsing import printable
+from wholetext.serving.jobs import Job, Jobs
+from wholetext.serving.settings import ServeOptions
+from wholetext.serving.worker import Task, work
+
+LOG = logging.getLogger(__name__)
+LOOK = 0.1  # seconds between looks at a job that runs
+
+
+class Worker:
+    """One process and the pipe to it."""
+
+    def __init__(self, folder: Path) -> None:
+        context = get_context("spawn")
+        self.pipe: Connection
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=work, args=(other, folder), daemon=False)
+        self.process.start()
+        other.close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+class Scheduler:
+    """A thread per worker, which takes the next job, follows it and notes how it ended."""
+
+    def __init__(self, jobs: Jobs, options: ServeOptions) -> None:
+        self.jobs, self.options = jobs, options
+        self._wake, self._closing = threading.Condition(), False
+        self._cancelled: set[str] = set()
+        self._threads = [threading.Thread(target=self._loop, name=f"worker {i}") for i in range(options.workers)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def wake(self) -> None:
+        """There is something new to do."""
+        with self._wake:
+            self._wake.notify_all()
+
+    def cancel(self, id: str) -> None:
+        """End a job that waits or runs; returns when it has ended."""
+        with self._wake:
+            job = self.jobs.get(id)
+            if job is None or not job.active:
+                return
+            self._cancelled.add(id)
+            if job.state == "waiting":
+                self.jobs.finish(id, "cancelled")
+                self._cancelled.discard(id)
+                return
+            while (job := self.jobs.get(id)) is not None and job.active and not self._closing:
+                self._wake.wait(LOOK)
+
+    def close(self) -> None:
+        """End the workers. A job that runs stays noted as running: the next start begins it again."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify_all()
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+
+    # -------------------------------------------------------- in the threads
+
+    def _loop(self) -> None:
+        worker: Worker | None = None
+        try:
+            while not self._closing:
+                with self._wake:
+                    job = self.jobs.claim()
+                    if job is None:
+                        self._wake.wait(1.0)
+                        continue
+                if worker is not None and not worker.process.is_alive():
+                    worker.kill()  # it ended while it had nothing to do
+                    worker = None
+                try:
+                    worker = worker or Worker(self.options.folder / "work")
+                    worker = self._run(worker, job)
+                except (OSError, WholetextError) as fault:  # the disk is full, say
+                    LOG.error("job %s: %s", job.id, fault)
+                    with suppress(WholetextError):
+                        self.jobs.finish(job.id, "failed", f"the job cannot be run ({fault})")
+                with self._wake:
+                    self._wake.notify_all()
+        finally:
+            if worker is not None:
+                worker.kill()
+
+    def _run(self, worker: Worker, job: Job) -> Worker | None:
+        """Follow one job to its end; the worker, if it can take another."""
+        place = self.jobs.place(job.id)
+        out = place / f"try-{job.tries}"
+        shutil.rmtree(out, ignore_errors=True)
+        try:
+            worker.pipe.send(Task(job.request, out, self.options.folder))
+            answer = self._follow(worker, job)
+        except (EOFError, OSError):
+            answer = ("lost",)
+        kind = answer[0]
+        if kind == "done":
+            self._publish(job, out)
+        elif kind == "failed":
+            self.jobs.finish(job.id, "failed", self._shown(answer[1], place))
+        elif kind == "late":
+            self.jobs.finish(job.id, "failed", f"the job took more than {self.options.timeout:g} seconds, the limit "
+                             "of this server\n  → score fewer systems or metrics at a time")
+        elif kind == "cancelled":
+            self.jobs.finish(job.id, "cancelled")
+        elif kind == "lost" and not self._closing:
+            worker.process.join(5)
+            self.jobs.finish(job.id, "failed", f"the scoring process ended (exit code {worker.process.exitcode})\n"
+                             "  → perhaps it ran out of memory: try fewer or smaller models")
+        if kind != "done":
+            shutil.rmtree(out, ignore_errors=True)
+        self._cancelled.discard(job.id)
+        if kind in ("done", "failed"):
+            return worker
+        worker.kill()
+        return None
+
+    def _follow(self, worker: Worker, job: Job) -> tuple[Any, ...]:
+        deadline = time.monotonic() + self.options.timeout
+        while not self._closing:
+            if worker.pipe.poll(LOOK):
+                message: tuple[Any, ...] = worker.pipe.recv()
+                if message[0] != "progress":
+                    return message
+                self.jobs.report(job.id, *message[1:])
+            if job.id in self._cancelled:
+                return ("cancelled",)
+            if time.monotonic() > deadline:
+                return ("late",)
+        return ("closing",)
+
+    def _publish(self, job: Job, out: Path) -> None:
+        """What was computed appears all at once, and then the job is done."""
+        result = self.jobs.place(job.id) / "result"
+        try:
+            shutil.rmtree(result, ignore_errors=True)  # of a try that was killed between here and the next line
+            out.replace(result)
+            self.jobs.finish(job.id, "done")
+        except (OSError, WholetextError) as fault:
+            self.jobs.finish(job.id, "failed", f"the results cannot be kept ({fault})")
+
+    def _shown(self, message: str, place: Path) -> str:
+        """An error without the place of the data folder on this machine."""
+        for folder in (place / "input", place, self.options.folder):
+            message = message.replace(f"{folder}{os.sep}", "")
+        return printable(message, keep="\n")

@@ -1,0 +1,46 @@
+"""`wholetext serve`: the socket and the event loop around the application."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from importlib.util import find_spec
+
+from wholetext.errors import InputError, MissingExtra
+from wholetext.serving.settings import ServeOptions
+
+
+def serve(options: ServeOptions | None = None, *, ready: Callable[[str], None] | None = None) -> None:
+    """Run the web server until it is interrupted; ``ready`` is told its address when it listens.
+
+    Jobs that were waiting or running when the server ended last are taken up again.
+    """
+    options = options or ServeOptions()
+    for name in ("starlette", "uvicorn", "python_multipart", "jinja2"):
+        if find_spec(name) is None:
+            raise MissingExtra(name.replace("_", "-"), "serve")
+    import uvicorn
+
+    from wholetext.serving.app import make_app
+    from wholetext.serving.jobs import Jobs
+    from wholetext.serving.scheduler import Scheduler
+
+    listening = _listen(options)
+    jobs = Jobs(options.folder)
+    app = make_app(jobs, Scheduler(jobs, options), options)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none",
+                            proxy_headers=False, limit_concurrency=200, timeout_graceful_shutdown=5)
+    if ready is not None:
+        name = f"[{options.host}]" if ":" in options.host else options.host
+        ready(f"http://{name}:{listening.getsockname()[1]}/")
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(options: ServeOptions) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((options.host, options.port), family=family, backlog=128)
+    except OSError as fault:
+        raise InputError(f"the server cannot listen there ({fault.strerror or fault})",
+                         where=f"{options.host}:{options.port}",
+                         next="choose another --port (0: any free one), or an address of this machine") from None

@@ -1,0 +1,173 @@
+"""The page of `wholetext serve` in a real browser: upload, progress, report, download; the token; small screens."""
+
+from __future__ import annotations
+
+import signal
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving_material import BAD, GOOD, REF, Running, install_hold
+from test_readers import AXE, violations
+
+pytestmark = pytest.mark.browser
+TOKEN = "a-token-for-the-browser"
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    pytest.importorskip("uvicorn", reason="the server is not installed: pip install 'wholetext[serve]'")
+    running: list[Running] = []
+
+    def started(*more: str) -> Running:
+        running.append(Running(tmp_path / "data", *more))
+        return running[-1]
+
+    yield started
+    for one in running:
+        one.end(signal.SIGKILL)
+
+
+@pytest.fixture
+def browse(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """``browse(address, **context)`` opens a page; anything unexpected on its console fails the test."""
+    contexts, said = [], []
+
+    def opened(address: str, quiet: bool = True, **options: Any) -> Any:
+        context = chromium.new_context(**{"viewport": {"width": 1100, "height": 900}, **options})
+        page = context.new_page()
+        page.set_default_timeout(120_000)  # a busy machine is slow, not wrong
+        contexts.append(context)
+        if quiet:
+            page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda fault: said.append(str(fault)))
+        page.goto(address)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def choose_files(page: Any, folder: Path) -> None:
+    for name, text in (("ref.txt", REF), ("good.txt", GOOD), ("bad.txt", BAD)):
+        (folder / name).write_text(text)
+    page.get_by_label("Outputs, one file per system").set_input_files([folder / "good.txt", folder / "bad.txt"])
+    page.get_by_label("References", exact=True).set_input_files(folder / "ref.txt")
+    page.get_by_label("Languages, such as de-en").fill("de-en")
+
+
+def test_upload_progress_report_download(
+    start: Callable[..., Running], browse: Callable[..., Any], tmp_path: Path, artefacts: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    signs = install_hold(tmp_path, monkeypatch)
+    page = browse(start().address)
+    page.wait_for_selector("html[data-ready]")
+    choose_files(page, tmp_path)
+    page.get_by_label("chrf character").check()
+    page.get_by_label("Further metrics").fill("hold paragraph(size=2):chrf")
+    page.get_by_label("Name of the job").fill("<b>first</b> job")
+    page.get_by_role("button", name="Score").click()
+    page.wait_for_selector("li[data-state=running] progress")  # it cannot end before it is told to
+    assert page.locator("li h3").inner_text().startswith("<b>first</b> job")
+    page.wait_for_selector("li .progress:has-text('of')")
+    page.screenshot(path=artefacts / "serve-running.png", full_page=True)
+    (signs / "go").touch()
+    page.wait_for_selector("li[data-state=done]")
+    assert "done" in page.locator("#said").inner_text()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Run folder (zip)").click()
+    with zipfile.ZipFile(waiting.value.path()) as packed:
+        assert {"run/run.json", "run/report.html"} <= {*packed.namelist()}
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Report").click()
+    report = opened.value
+    report.wait_for_selector("html[data-ready]")
+    assert report.locator("#leaderboard tbody tr").count() == 2
+    report.get_by_role("link", name="Documents", exact=True).click()
+    report.wait_for_selector("html[data-page=documents]")  # the sandbox lets it change its address
+    with report.expect_download() as saved:
+        report.get_by_role("button", name="Download Documents as TSV").click()
+    assert "good" in Path(saved.value.path()).read_text("utf-8")
+    assert report.evaluate("origin") == "null"  # of no origin: it can reach nothing of the server
+    report.close()
+    page.get_by_role("button", name="Delete").click()
+    page.wait_for_selector("#none:not([hidden])")
+
+
+def test_errors_are_shown(start: Callable[..., Running], browse: Callable[..., Any], tmp_path: Path) -> None:
+    page = browse(start("--max-upload", "1").address, quiet=False)
+    page.wait_for_selector("html[data-ready]")
+    page.get_by_role("button", name="Score").click()
+    page.wait_for_selector("#error:has-text('there is nothing to score')")
+    (tmp_path / "large.txt").write_text("x" * 1_500_000)
+    page.get_by_label("Source", exact=True).set_input_files(tmp_path / "large.txt")
+    page.get_by_role("button", name="Score").click()
+    page.wait_for_selector("#error:has-text('These files have 1.5 MB; the limit of this server is 1.0 MB.')")
+    page.get_by_label("Source", exact=True).set_input_files([])
+    choose_files(page, tmp_path)
+    page.get_by_label("Further metrics").fill("chrff")
+    page.get_by_role("button", name="Score").click()
+    page.wait_for_selector("#error:has-text('did you mean')")
+    page.get_by_label("Further metrics").fill("chrf")
+    page.get_by_label("References", exact=True).set_input_files([])
+    page.get_by_role("button", name="Score").click()
+    page.wait_for_selector("li[data-state=failed] pre:has-text('needs a reference')")
+
+
+def test_the_token(start: Callable[..., Running], browse: Callable[..., Any]) -> None:
+    one = start("--token", TOKEN)
+    page = browse(one.address, quiet=False)
+    assert page.url.endswith("/login")
+    page.get_by_label("Token").fill("a-wrong-token-altogether")
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_selector("#error:has-text('not the token')")
+    assert page.context.cookies() == []
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_selector("html[data-ready] #metrics input")
+    (cookie,) = page.context.cookies()
+    assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and TOKEN not in cookie["value"]
+    assert "needs its token" in one.ask("/v1/jobs")["error"]
+    assert one.ask("/v1/jobs", Authorization=f"Bearer {TOKEN}") == {"jobs": []}
+
+
+def test_a_page_of_another_site_changes_nothing(start: Callable[..., Running], browse: Callable[..., Any]) -> None:
+    one, other = start(), "http://localhost"
+    address = one.address.replace("http://127.0.0.1", other)  # another origin, the same server
+    page = browse(address, quiet=False, bypass_csp=True)
+    post = """async (address) => {
+        const form = new FormData();
+        form.append("demo", "de-en");
+        await fetch(`${address}/v1/jobs`, { method: "POST", mode: "no-cors", body: form }).catch(() => null);
+    }"""
+    page.evaluate(post, one.address)
+    assert one.ask("/v1/jobs") == {"jobs": []}
+    page.evaluate(post, address)  # its own page may
+    assert len(one.ask("/v1/jobs")["jobs"]) == 1
+
+
+def test_small_screens_and_axe(start: Callable[..., Running], browse: Callable[..., Any], artefacts: Path) -> None:
+    one = start("--token", TOKEN)
+    axe = AXE.read_text("utf-8") if AXE.is_file() else ""
+    for name, options in (("phone", {"viewport": PHONE}), ("light", {}), ("dark", {"color_scheme": "dark"})):
+        page = browse(one.address, quiet=False, bypass_csp=True, **options)  # axe is put into the page
+        for place in ("login", "page"):
+            if place == "page":
+                page.get_by_label("Token").fill(TOKEN)
+                page.get_by_role("button", name="Continue").click()
+                page.wait_for_selector("html[data-ready] #metrics input")
+                page.get_by_label("Bundled demo").check()
+                page.get_by_label("chrf character").check()
+                page.get_by_role("button", name="Score").click()
+                page.wait_for_selector("li[data-state=done]")
+                page.locator("summary").click()
+            assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+            if axe:
+                assert violations(page, axe, "light") == [], (name, place)
+            page.screenshot(path=artefacts / f"serve-{place}-{name}.png", full_page=True)

@@ -1,0 +1,157 @@
+"""Jobs in worker processes: results, errors, limits, cancelling, and what is left when the server ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving_material import BAD, GOOD, REF, gone, install_hold, until
+
+from in_process import call
+from wholetext.errors import InputError
+from wholetext.serving.jobs import Job, Jobs
+from wholetext.serving.scheduler import Scheduler
+from wholetext.serving.settings import ServeOptions
+from wholetext.serving.worker import inside, load, pack
+
+Start = Callable[..., tuple[Jobs, Scheduler]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """A function that opens the data folder and starts the workers."""
+    made: list[tuple[Jobs, Scheduler]] = []
+
+    def opened(**options: Any) -> tuple[Jobs, Scheduler]:
+        jobs = Jobs(tmp_path / "data")
+        scheduler = Scheduler(jobs, ServeOptions(data=tmp_path / "data", **options))
+        scheduler.start()
+        made.append((jobs, scheduler))
+        return jobs, scheduler
+
+    yield opened
+    for jobs, scheduler in made:
+        scheduler.close()
+        jobs.close()
+
+
+def add(jobs: Jobs, metric: str = "chrf", good: str = GOOD, **more: object) -> str:
+    """A job with a reference and two outputs."""
+    id = jobs.new_id()
+    files = {"ref": [("A", REF)], "hyp": [("good", good), ("bad", BAD)]}
+    paths: dict[str, list[list[str]]] = {}
+    for role, some in files.items():
+        for name, text in some:
+            path = jobs.place(id) / "input" / f"{name}.txt"
+            path.write_text(text)
+            paths.setdefault(role, []).append([name, path.relative_to(jobs.folder).as_posix()])
+    jobs.add(id, "test", {"files": paths, "metrics": [metric], **more})
+    return id
+
+
+def ended(jobs: Jobs, id: str) -> Job:
+    def found() -> Job | None:
+        job = jobs.get(id)
+        return job if job is not None and not job.active else None
+
+    job: Job = until(found, "the job to end")
+    return job
+
+
+@pytest.mark.slow
+def test_jobs_give_what_the_verb_gives(start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jobs, scheduler = start()
+    first, second, broken = add(jobs), add(jobs, "ter"), add(jobs, good="one line only\n")
+    scheduler.wake()
+    assert [ended(jobs, id).state for id in (first, second, broken)] == ["done", "done", "failed"]
+    result = jobs.place(first) / "result"
+    place = jobs.place(first) / "input"
+    code, printed, _ = call(capsys, "score", "-r", f"A={place / 'A.txt'}", "-t", f"good={place / 'good.txt'}",
+                            "-t", f"bad={place / 'bad.txt'}", "-m", "chrf", "--json")
+    assert code == 0 and json.loads((result / "results.json").read_text("utf-8")) == json.loads(printed)
+    with zipfile.ZipFile(result / "run.zip") as packed:
+        assert {"run/run.json", "run/results.jsonl", "run/texts.jsonl", "run/report.html"} <= {*packed.namelist()}
+    error = ended(jobs, broken).error
+    assert "good" in error and "→" in error and str(tmp_path) not in error  # no path of this machine
+    assert not (jobs.place(broken) / "result").exists() and not list(jobs.place(broken).glob("try-*"))
+
+
+@pytest.mark.slow
+def test_models_stay_loaded_as_the_process_stays(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    signs = install_hold(tmp_path, monkeypatch)
+    (signs / "go").touch()
+    jobs, scheduler = start()
+    ids = [add(jobs, "hold", good=f"text {i}\nand more\n") for i in range(3)]
+    scheduler.wake()
+    assert [ended(jobs, id).state for id in ids] == ["done"] * 3
+    (began,) = signs.glob("began-*")  # one process for all
+    process = int(began.name.partition("-")[2])
+    os.kill(process, signal.SIGKILL)  # while it has nothing to do
+    until(lambda: gone(process), "the process to end")
+    after = add(jobs, "hold", good="another text\nand more\n")
+    scheduler.wake()
+    assert ended(jobs, after).state == "done" and len(list(signs.glob("began-*"))) == 2
+
+
+@pytest.mark.slow
+def test_a_job_that_takes_too_long_and_one_whose_process_dies(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signs = install_hold(tmp_path, monkeypatch)
+    jobs, scheduler = start(timeout=20)
+    crashing = add(jobs, "hold(crash=true)")
+    scheduler.wake()
+    assert "the scoring process ended (exit code -9)" in ended(jobs, crashing).error
+    scheduler.options = ServeOptions(data=scheduler.options.data, timeout=0.001)
+    late = add(jobs, "hold", good="slow\ntext\n")
+    scheduler.wake()
+    assert "took more than 0.001 seconds" in ended(jobs, late).error
+    scheduler.options = ServeOptions(data=scheduler.options.data)
+    (signs / "go").touch()
+    after = add(jobs)  # the server goes on with a new process
+    scheduler.wake()
+    assert ended(jobs, after).state == "done"
+
+
+@pytest.mark.slow
+def test_cancelling_and_ending(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    signs = install_hold(tmp_path, monkeypatch)
+    jobs, scheduler = start()
+    running, waiting, last = (add(jobs, "hold", good=f"text {i}\nand more\n") for i in range(3))
+    scheduler.wake()
+    until(lambda: list(signs.glob("began-*")), "the first job to begin")
+    scheduler.cancel(waiting)
+    scheduler.cancel(running)
+    assert [ended(jobs, id).state for id in (waiting, running)] == ["cancelled", "cancelled"]
+    until(lambda: len(list(signs.glob("began-*"))) == 2, "the last job to begin")
+    scheduler.close()  # as Ctrl-C does
+    jobs.close()
+    (signs / "go").touch()
+    again, _ = start()
+    job = ended(again, last)
+    assert job.state == "done" and job.tries == 2
+    assert not list(again.place(last).glob("try-*"))
+
+
+def test_what_a_job_reads_is_in_the_data_folder(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "files").mkdir(parents=True)
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (data / "files" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (data / "files" / "plain.txt").write_text("a\n")
+    assert inside(data, "files/plain.txt") == data / "files" / "plain.txt"
+    for name in ("../secret.txt", str(tmp_path / "secret.txt"), "files/link.txt", "files", "files/none.txt"):
+        with pytest.raises(InputError, match="not there any more"):
+            inside(data, name)
+    with pytest.raises(InputError, match="not there any more"):
+        load({"files": {"corpus": [["x", "../secret.txt"]]}, "metrics": []}, data)
+    assert load({"demo": "de-en"}, data).corpus.id == "demo-de-en"
+    pack(data / "files", tmp_path / "packed.zip")
+    with zipfile.ZipFile(tmp_path / "packed.zip") as packed:
+        assert packed.namelist() == ["run/plain.txt"]  # links are not followed

@@ -1,0 +1,82 @@
+"""Settings: which addresses need a token, which names and metrics are served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wholetext.errors import InputError, SpecError
+from wholetext.serving.settings import ServeOptions, allowed_metric, hostname, known_host, same
+
+TOKEN = "0123456789abcdef"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.8.8"])
+def test_loopback_needs_no_token(host: str) -> None:
+    assert ServeOptions(host=host).is_loopback
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "localhost.example.org"])
+def test_other_addresses_need_one(host: str) -> None:
+    with pytest.raises(InputError, match="needs a token"):
+        ServeOptions(host=host)
+    assert not ServeOptions(host=host, token=TOKEN).is_loopback
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"token": "short"}, "fewer than 16"), ({"token": "ä" * 20}, "header cannot carry"), ({"port": 70000}, "no port"),
+    ({"timeout": 0}, "timeout is 0"), ({"workers": 0}, "workers is 0"), ({"upload": -1}, "upload is -1"),
+])  # fmt: skip
+def test_values_that_cannot_be(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        ServeOptions(**given)
+
+
+@pytest.mark.parametrize(("header", "name"), [
+    ("localhost:8765", "localhost"), ("LOCALHOST", "localhost"), ("[::1]:80", "::1"), ("a.b.:1", "a.b"), ("", ""),
+    ("evil.org:80:80", ""), ("[::1", ""), ("127.0.0.1", "127.0.0.1"), ("user@localhost", "user@localhost"),
+])  # fmt: skip
+def test_names_in_host_headers(header: str, name: str) -> None:
+    assert hostname(header) == name
+
+
+def test_a_server_on_loopback_is_reached_by_loopback_names_only() -> None:
+    here = ServeOptions(names=("my.box",))
+    for header in ("localhost:8765", "127.0.0.1:8765", "[::1]:8765", "my.box:8765"):
+        assert known_host(header, here)
+    for header in ("evil.org:8765", "192.168.1.5", "localhost.evil.org", "0.0.0.0", "", "127.0.0.1.evil.org"):
+        assert not known_host(header, here)
+
+
+def test_other_servers_are_reached_by_their_names_and_by_addresses() -> None:
+    open_ = ServeOptions(host="0.0.0.0", token=TOKEN, names=("scores.example.org",))
+    for header in ("192.168.1.5:8765", "scores.example.org", "localhost", "[2001:db8::1]:8765"):
+        assert known_host(header, open_)
+    assert not known_host("evil.org", open_)
+
+
+def test_secrets_are_compared_whole() -> None:
+    assert same(TOKEN, TOKEN)
+    assert not any(same(other, TOKEN) for other in ("", TOKEN[:-1], TOKEN + "0", TOKEN.upper(), "\udcff"))
+    assert ServeOptions(token=TOKEN).cookie != ServeOptions(token=TOKEN[::-1]).cookie
+    assert TOKEN not in ServeOptions(token=TOKEN).cookie
+
+
+@pytest.mark.parametrize(("text", "spec"), [
+    ("chrf", "chrf"), ("doc-comet", "context:comet"), ("paragraph(size=6):chrf", "paragraph(size=6):chrf"),
+    ("slide-kiwi", "slide(size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da"), ("comet@our/model", "comet@our/model"),
+    ("learned@wt-mini", "learned@wt-mini"),
+])  # fmt: skip
+def test_metrics_that_are_served(text: str, spec: str) -> None:
+    assert allowed_metric(text, ServeOptions(models=("our/model",))) == spec
+
+
+@pytest.mark.parametrize("text", [
+    "comet@/etc/passwd", "comet@other/model", "comet@gpt2", "comet(model=gpt2)", "bertscore@../x", "comet@~/x",
+    "lexical-graph(vectors=/etc/passwd)", "lexical-graph(vectors=x)", "metricx(tokenizer=gpt2)",
+    "blonde(names=/etc/passwd)", "blonde(names=..)", "judge-da", "judge-mqm@our/model", "comet@our/model#../x",
+])  # fmt: skip
+def test_metrics_that_are_not(text: str) -> None:
+    with pytest.raises(SpecError, match=r"the server reads no files|judges are not served"):
+        allowed_metric(text, ServeOptions(models=("our/model",)))
