@@ -113,6 +113,8 @@ def test_what_cannot_be_tested_is_refused() -> None:
     corpus, outputs = load("de-en")
     with pytest.raises(MetricError, match="changed documents have no rivals"):
         stress(corpus, outputs, "judge-pairwise@m", SETTINGS)
+    with pytest.raises(InputError, match="no change 'swop'"):
+        stress(corpus, outputs, "metricx@missing", StressOptions(("swop",)))  # before any model is looked for
     with pytest.raises(InputError, match="no change can be made in this text") as caught:
         stress(corpus, outputs, "chrf", StressOptions(("address",)), Options(cache=False))
     assert "the text is in en" in caught.value.next

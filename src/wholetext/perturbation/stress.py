@@ -15,6 +15,7 @@ import numpy as np
 
 from wholetext.errors import InputError, MetricError, count
 from wholetext.notebook.display import brief
+from wholetext.perturbation import known_changes
 from wholetext.perturbation.perturb import Perturbed, StressOptions, perturb
 from wholetext.perturbation.selection import Selection, best, identical, select
 from wholetext.perturbation.statistics import Drawing, Losses, StressCell, StressSlope, spread
@@ -78,6 +79,7 @@ def stress(
     settings, options = settings or StressOptions(), options or Options()
     specs = [one.spec for one in map(scorer, [metrics] if isinstance(metrics, str) else list(metrics))]
     _refuse(specs)
+    known_changes.chosen(settings.changes)  # an error now, not after the systems are scored
     chosen = select(corpus, outputs, settings)
     options = replace(options, refs=_refs(chosen, options), flags=False)
     text, results, notes = _originals(corpus, chosen, specs, options)

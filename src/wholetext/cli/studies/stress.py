@@ -25,7 +25,8 @@ def stress(
     files: options.Files,
     metric: options.Metrics = None,
     change: Annotated[
-        list[str] | None, typer.Option("--change", help="Change to make (repeatable; default: all of them).")
+        list[str] | None,
+        typer.Option("--change", help="Change to make, see `wholetext list` (repeatable; default: all)."),
     ] = None,
     dose: Annotated[
         list[str] | None,
@@ -151,13 +152,13 @@ def _doses(found: Stress, made: dict[str, dict[str, dict[str, StressCell]]]) -> 
 def _latex(found: Stress) -> str:
     """Changes by metrics at the largest dose: share preferred, and effect."""
     head = ["change", "documents", *(f"\\multicolumn{{2}}{{r}}{{{_tex(spec)}}}" for spec in found.metrics)]
-    parts: dict[str, list[list[str]]] = {}
+    parts: dict[str, list[list[str]]] = {kind: [] for kind in _KINDS}
     dose = found.settings.doses[-1]
     for name, by_metric in _by_change(found).items():
         row = _row(name, by_metric, found, dose)
         cells = [one for spec in found.metrics for one in _tex_cells(by_metric.get(spec, {}).get(dose))]
-        parts.setdefault(found.perturbed.kinds[name], []).append([_tex(name), row[1], *cells])
-    return terminal.booktabs("l" + "r" * (1 + 2 * len(found.metrics)), [head], *parts.values())
+        parts[found.perturbed.kinds[name]].append([_tex(name), row[1], *cells])
+    return terminal.booktabs("l" + "r" * (1 + 2 * len(found.metrics)), [head], *filter(None, parts.values()))
 
 
 def _tex_cells(one: StressCell | None) -> tuple[str, str]:
