@@ -164,6 +164,7 @@ def test_what_there_is(quiet: TestClient, tmp_path: Path) -> None:
     known = quiet.get("/v1/metrics").json()
     assert "chrf" in known["metrics"] and "doc-comet" in known["aliases"] and known["files"] == ["set.jsonl"]
     assert not [name for name in known["metrics"] if name.startswith("judge")] and known["upload"] == 100_000
+    assert "wt-mini" not in known["missing"] and "learned" not in known["metrics"] and "whole" in known["views"]
 
 
 def test_pages_and_assets(quiet: TestClient) -> None:

@@ -10,6 +10,7 @@ import pytest
 from serving_material import DOCUMENTS
 
 from wholetext.errors import InputError, SpecError
+from wholetext.serving import intake
 from wholetext.serving.intake import form_request, json_request, listed_files
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.uploads import Form
@@ -85,3 +86,10 @@ def test_json_that_is_refused(data: Path, asked: Any) -> None:
     assert caught.value.next
     with pytest.raises(InputError):
         json_request(b"{", data / "jobs/x/input", data, OPTIONS)
+
+
+def test_metrics_whose_model_is_not_here_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "present", lambda model: None if "comet" in model else model)
+    found = intake.offered_metrics()
+    assert found["missing"]["doc-comet"] == "Unbabel/wmt22-comet-da" and "wt-mini" not in found["missing"]
+    assert "chrf" in found["metrics"] and "chrf" not in found["missing"] and "judge-da" not in found["metrics"]

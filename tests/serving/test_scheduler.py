@@ -68,8 +68,10 @@ def ended(jobs: Jobs, id: str) -> Job:
 def test_jobs_give_what_the_verb_gives(start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jobs, scheduler = start()
     first, second, broken = add(jobs), add(jobs, "ter"), add(jobs, good="one line only\n")
+    absent = add(jobs, "bertscore@no-such/model")
     scheduler.wake()
-    assert [ended(jobs, id).state for id in (first, second, broken)] == ["done", "done", "failed"]
+    assert [ended(jobs, id).state for id in (first, second, broken, absent)] == ["done", "done", "failed", "failed"]
+    assert "HF_HUB_OFFLINE" in ended(jobs, absent).error  # a request downloads nothing
     result = jobs.place(first) / "result"
     place = jobs.place(first) / "input"
     code, printed, _ = call(capsys, "score", "-r", f"A={place / 'A.txt'}", "-t", f"good={place / 'good.txt'}",

@@ -20,9 +20,8 @@ from starlette.routing import Route
 
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import printable, read_json
-from wholetext.registry import catalogue
 from wholetext.serving.access import Guard, problem, signed_in
-from wholetext.serving.intake import form_request, json_request, listed_files
+from wholetext.serving.intake import form_request, json_request, listed_files, offered_metrics
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions, same
@@ -116,11 +115,8 @@ class Api:
 
     async def metrics(self, _: Request) -> Response:
         """The metrics and files that a request may name, and the limits."""
-        known = await run_in_threadpool(catalogue)
-        served = {name: one for name, one in known["metrics"].items() if not name.startswith("judge-")}
-        aliases = {name: spec for name, spec in known["aliases"].items() if not name.startswith("judge-")}
-        return JSONResponse({"metrics": served, "aliases": aliases, "views": known["views"],
-                             "files": listed_files(self.jobs.folder), "upload": self.options.upload})  # fmt: skip
+        offered = await run_in_threadpool(offered_metrics)
+        return JSONResponse({**offered, "files": listed_files(self.jobs.folder), "upload": self.options.upload})
 
     async def list_jobs(self, _: Request) -> Response:
         return JSONResponse({"jobs": [_plain(job) for job in self.jobs.all() if job.request.get("keep", True)]})

@@ -9,15 +9,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.backends.catalogue import present
+from wholetext.errors import InputError, WholetextError, did_you_mean
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
+from wholetext.registry import catalogue, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
 from wholetext.serving.uploads import Form
 
 ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role of a file → how many there may be
 DEMOS = ("de-en", "zh-en")
 MOST_METRICS = 30
+NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")  # not served, or useless without a file of one's own
 KEYS = {"documents", "metrics", "langs", "baseline"}  # of /v1/score
 
 
@@ -28,6 +31,25 @@ def listed_files(data: Path) -> list[str]:
         found += [path.relative_to(data / "files").as_posix() for name in names
                   if (path := Path(folder, name)).is_file() and not path.is_symlink()]
     return sorted(found)[:1000]
+
+
+def offered_metrics() -> dict[str, Any]:
+    """Metrics, aliases and views that can be asked for, and the models of those whose model is not here."""
+    known, missing = catalogue(), {}
+    offered = {kind: {name: one for name, one in known[kind].items() if not NOT_OFFERED.fullmatch(name)}
+               for kind in ("metrics", "aliases")}
+    for name in (*offered["metrics"], *offered["aliases"]):
+        model = getattr(scorer(name).metric, "model", "")
+        if model and not _is_here(model):
+            missing[name] = model
+    return {**offered, "views": known["views"], "missing": missing}
+
+
+def _is_here(model: str) -> bool:
+    try:
+        return present(model) is not None
+    except WholetextError:
+        return False
 
 
 def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, dict[str, Any]]:

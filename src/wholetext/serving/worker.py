@@ -45,7 +45,8 @@ def work(pipe: Connection, folder: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     os.chdir(folder)
-    os.environ |= {"WHOLETEXT_CACHE": str(folder.parent / CACHE), "TMPDIR": str(folder)}
+    os.environ |= {"WHOLETEXT_CACHE": str(folder.parent / CACHE), "TMPDIR": str(folder), "HF_HUB_OFFLINE": "1",
+                   "TRANSFORMERS_OFFLINE": "1"}  # requests write to the data folder only, and download nothing
     warnings.simplefilter("ignore", WholetextWarning)  # notes are in the results
     one_at_a_time = threading.Lock()  # metrics may tell of progress from several threads
 

@@ -46,30 +46,32 @@ function chooseKind() {
   }
 }
 
-function metricBox(name, summary) {
-  const id = `metric-${name}`;
+function metricBox(name, summary, missing) {
+  const id = `metric-${name}`,
+    without = missing ? ` (its model ${missing} is not on this server)` : "";
   return el(
     "div",
     { class: "metric" },
-    el("input", { type: "checkbox", id, name: "metric", value: name }),
-    el("label", { for: id }, el("b", {}, name), summary ? ` ${summary}` : ""),
+    el("input", { type: "checkbox", id, name: "metric", value: name, disabled: Boolean(missing) }),
+    el("label", { for: id }, el("b", {}, name), ` ${summary}${without}`),
   );
 }
 
 async function offer() {
-  const { metrics, aliases, files, upload } = await ask("/v1/metrics");
+  const { metrics, aliases, missing, files, upload } = await ask("/v1/metrics");
   limit = upload;
   const summary = (name) => (metrics[name] ? metrics[name].summary : aliases[name]);
   const names = [...Object.keys(metrics), ...Object.keys(aliases)];
   const first = USUAL.filter((name) => names.includes(name)),
-    rest = names.filter((name) => !first.includes(name));
+    others = names.filter((name) => !first.includes(name)),
+    rest = [...others.filter((name) => !missing[name]), ...others.filter((name) => missing[name])];
   byId("metrics").replaceChildren(
-    ...first.map((name) => metricBox(name, summary(name))),
+    ...first.map((name) => metricBox(name, summary(name), missing[name])),
     el(
       "details",
       {},
       el("summary", {}, `${rest.length} more metrics`),
-      rest.map((name) => metricBox(name, summary(name))),
+      rest.map((name) => metricBox(name, summary(name), missing[name])),
     ),
   );
   if (files.length)
