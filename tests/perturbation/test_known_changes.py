@@ -13,7 +13,7 @@ import wholetext as wt
 from wholetext import plugins
 from wholetext.errors import InputError, PluginError
 from wholetext.perturbation.change import Refused, Text, applied
-from wholetext.perturbation.known_changes import BUILTIN, chosen, described
+from wholetext.perturbation.known_changes import BUILTIN, chosen, described, origins
 from wholetext.perturbation.perturb import StressOptions, perturb
 
 PLUGIN = """
@@ -84,6 +84,7 @@ def test_a_package_adds_a_change() -> None:
     corpus = wt.Corpus("c", ("", "en"), (wt.Document("a", ("x",), {}),))
     made = perturb(corpus, wt.Output("s", {"a": ("hello",)}), StressOptions(("shout",), ("all",)))
     assert made.items[0].segments == ("HELLO",) and made.kinds == {"shout": "harmless"}
+    assert origins(["swap", "shout"]) == {"shout": "loud 1.5"}
     listed, broken = described()
     assert listed["shout"] == {"kind": "harmless", "summary": "everything in capitals", "languages": None}
     assert {*broken} == {"bad", "mumble"} and "pronoun" in listed

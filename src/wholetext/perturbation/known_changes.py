@@ -61,6 +61,11 @@ def names() -> list[str]:
     return [*BUILTIN, *(name for name in plugins.load(plugins.CHANGES) if name not in BUILTIN)]
 
 
+def origins(asked: Sequence[str]) -> dict[str, str]:
+    """The package and version of each change that is not a built-in."""
+    return {name: plugins.origin(plugins.CHANGES, name) for name in asked if name not in BUILTIN}
+
+
 def change_class(name: str) -> type[Change]:
     """The class of a change."""
     if name in BUILTIN:

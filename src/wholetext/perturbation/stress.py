@@ -57,6 +57,7 @@ class Stress:
             "systems": list(self.systems), "text": self.text,
             "references": list(self.refs), "metrics": list(self.metrics), "settings": asdict(self.settings),
             "changes": dict(self.perturbed.kinds), "tagger": self.perturbed.tagger,
+            "plugins": known_changes.origins(list(self.perturbed.kinds)),
             "refused": {name: dict(why) for name, why in self.perturbed.refused.items()},
             "figures": [_plain(asdict(one)) for one in self.cells],
             "slopes": [_plain(asdict(one)) for one in self.slopes],

@@ -10,7 +10,7 @@ from typing import ClassVar
 from wholetext.perturbation.change import Change, Refused, Replacement, Site, Text
 from wholetext.taggers.analysis import Layer
 
-_LABELS = frozenset({"PERSON", "PER"})
+_LABELS = frozenset({"PERSON"})
 _LEAST = 5  # letters of the shortest name
 # Spellings that one name has in different transliterations; the first letter stays.
 _VARIANTS = tuple((re.compile(rf"(?<=[^\W\d_]){old}"), new) for old, new in (
@@ -31,7 +31,7 @@ class Name(Change):
 
     name = "name"
     summary = "a person's name is spelled in another way after the first mention"
-    languages: ClassVar[frozenset[str] | None] = frozenset({"en", "fr", "es"})
+    languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
     layers: ClassVar[frozenset[Layer]] = frozenset({"pos", "entity"})
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
