@@ -19,7 +19,7 @@ $(VENV)/demo.ready: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/test.ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[all,align,lac,mlflow,serve,dev]'
+	$(PIP) -e '.[all,align,lac,mlflow,serve,dev,docs]'
 	@touch $@ $(VENV)/demo.ready
 
 demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, write a report
@@ -78,11 +78,12 @@ bench-meta: $(VENV)/test.ready  ## meta-evaluation beside the loops it replaces:
 bench-neural: $(VENV)/test.ready  ## Doc-COMET and BERTScore beside unbabel-comet and bert-score, in an environment of their own
 	$(BIN)/python benchmarks/neural.py
 
-docs: $(VENV)/test.ready  ## write the generated pages again (command line reference)
+docs: $(VENV)/test.ready  ## write the generated pages again, then build the site (build/site/html, nothing is fetched)
 	$(BIN)/python tools/make_docs.py
 	$(BIN)/python tools/readme_table.py
 	$(BIN)/python tools/record_demo.py
 	$(BIN)/python tools/run_tutorial.py
+	$(BIN)/python tools/build_site.py
 
 clean:           ## remove the virtual environment and what runs left behind
 	rm -rf $(VENV) demo-run artefacts build dist mutants

@@ -116,6 +116,14 @@ def notes_page() -> str:
     return page()
 
 
+def metrics_page() -> str:
+    """Every metric: formula, paper, parameters, range, cost, use."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from metric_pages import page
+
+    return page()
+
+
 def troubleshooting_page() -> str:
     """Typical mistakes and how they are answered, each run now."""
     sys.path.insert(0, str(ROOT / "tools"))
@@ -126,7 +134,7 @@ def troubleshooting_page() -> str:
 
 def main() -> int:
     pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "api.md": api_page(),
-             ROOT / "docs" / "notes.md": notes_page(),
+             ROOT / "docs" / "metrics.md": metrics_page(), ROOT / "docs" / "notes.md": notes_page(),
              ROOT / "docs" / "troubleshooting.md": troubleshooting_page(),
              ROOT / "src" / "wholetext" / "__init__.pyi": type_stub()}  # fmt: skip
     if "--check" in sys.argv:

@@ -46,6 +46,7 @@ def tested(uv: Path, name: str, python: str, packages: Sequence[str | Path], tes
     shutil.rmtree(folder, ignore_errors=True)
     run([uv, "venv", "-q", "--python", python, folder])
     run([uv, "pip", "install", "-q", "--python", folder / "bin" / "python", *packages, *TOOLS])
+    run([uv, "pip", "install", "-q", "--python", folder / "bin" / "python", "--no-deps", "-e", "."])  # its command
     left_out = [part for test in DESELECTED for part in ("--deselect", test)]
     run([folder / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not browser",
          "-n", "2", "--dist", "worksteal", *left_out, *tests])

@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     text = PAGE.read_text(encoding="utf-8")
-    for name, body in re.findall(r"^```(\w+\.\w+)\n(.*?)^```$", text, flags=re.M | re.S):
+    for name, body in re.findall(r"^```\w+ (\w+\.\w+)\n(.*?)^```$", text, flags=re.M | re.S):
         (folder / name).write_text(body, encoding="utf-8")
     rows = re.findall(r"^\| `([^`]*)` \| `([^`]*)` \| `([^`]*)` \|$", text, flags=re.M)
     for name, column in zip(("src.txt", "sysA.txt", "ids.txt"), zip(*rows)):

