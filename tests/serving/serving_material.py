@@ -19,6 +19,7 @@ import pytest
 from wholetext import plugins
 
 PATIENCE = 120.0  # seconds that a test waits for what must come; a busy machine is slow, not wrong
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy the environment names
 REF, GOOD, BAD = "the cat sat\nit was late\n", "the cat sat\nit was late\n", "a dog sat\nit is late\n"
 DOCUMENTS = [{"doc": "d1", "src": ["x", "y"], "refs": {"A": ["the cat sat", "it was late"]},
               "outputs": {"good": ["the cat sat", "it was late"], "bad": ["a dog sat", "it is late"]}}]  # fmt: skip
@@ -104,7 +105,7 @@ class Running:
         kind = {} if body is None else {"Content-Type": "application/json"}
         request = urllib.request.Request(self.address + path, data, {**kind, **headers}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            with DIRECT.open(request, timeout=PATIENCE) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:
             return json.load(refused)
@@ -115,7 +116,7 @@ class Running:
                         for name, value in fields.items())
         kind = {"Content-Type": "multipart/form-data; boundary=edge"}
         request = urllib.request.Request(f"{self.address}/v1/jobs", f"{parts}--edge--\r\n".encode(), kind)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with DIRECT.open(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> int:

@@ -43,8 +43,14 @@ def quiet(tmp_path: Path) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="module")
-def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with client_of(tmp_path_factory.mktemp("served") / "data", Scheduler) as client:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of the server that works."""
+    return tmp_path_factory.mktemp("served") / "data"
+
+
+@pytest.fixture(scope="module")
+def working(served: Path) -> Iterator[TestClient]:
+    with client_of(served, Scheduler) as client:
         yield client
 
 
@@ -71,6 +77,19 @@ def test_from_the_upload_to_the_zip_file(working: TestClient) -> None:
     assert "connect-src" not in policy and "default-src 'none'" in policy and "wholetext report" in report.text
     assert working.delete(place).status_code == 204
     assert working.get(place).status_code == working.get(f"{place}/report").status_code == 404
+
+
+def test_files_of_the_server_can_be_chosen(working: TestClient, served: Path) -> None:
+    (served / "files" / "set").mkdir()
+    (served / "files" / "set" / "human.txt").write_text(REF)
+    assert working.get("/v1/metrics").json()["files"] == ["set/human.txt"]
+    answer = working.post("/v1/jobs", data={"metric": "chrf", "ref-file": "set/human.txt"},
+                          files=[("hyp", ("good.txt", GOOD))])
+    place = f"/v1/jobs/{answer.json()['id']}"
+    until(lambda: working.get(place).json()["state"] == "done", "the job")
+    (system,) = working.get(f"{place}/results").json()["metrics"][0]["systems"]
+    assert system["system"] == "good" and system["score"] == 100.0 and "refs:human" in system["signature"]
+    assert working.delete(place).status_code == 204
 
 
 def test_scores_as_the_command_line_prints_them(
