@@ -69,7 +69,7 @@ class Guard:
             return problem(401, "this server needs its token", "send it as `Authorization: Bearer TOKEN`",
                            {"www-authenticate": "Bearer"})
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self.options.upload:
+        if not length.isdecimal() or len(length) > 18 or int(length) > self.options.upload:
             limit = too_large(self.options.upload)
             return problem(413, limit.what, limit.next)
         return None
@@ -90,7 +90,10 @@ def _own_origin(headers: Headers) -> bool:
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc.lower() == headers["host"].lower()
+    try:
+        return origin is None or urlsplit(origin).netloc.lower() == headers["host"].lower()
+    except ValueError:  # no address at all
+        return False
 
 
 def signed_in(request: Request, options: ServeOptions) -> Response:

@@ -167,6 +167,8 @@ class Api:
         try:
             wanted = await run_in_threadpool(json_request, body, self.jobs.place(id) / "input", self.jobs.folder,
                                              self.options)
+            if full := self._full():  # others may have come while this one was read
+                return full
             self.jobs.add(id, "/v1/score", wanted)
             self.scheduler.wake()
             while (job := self.jobs.get(id)) is not None and job.active:
