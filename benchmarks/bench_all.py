@@ -162,7 +162,8 @@ def main() -> int:
         print(f"{rows[-1]} stored {stored.get(name, '–')}{' SLOWER' if fails else ''}", flush=True)
     if arguments.write:
         STORED.write_text(json.dumps({**stored, **ratios}, indent=1) + "\n", "utf-8")
-        PAGE.write_text(page(rows), "utf-8")
+        _, mark, rest = PAGE.read_text("utf-8").partition("\n## Commands beside 0.1.0")  # before_after.py's
+        PAGE.write_text(page(rows) + mark + rest, "utf-8")
     print(f"more than 15 % slower: {', '.join(slower)}" if slower else "no ratio fell by more than 15 %")
     return bool(slower)
 

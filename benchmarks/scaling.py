@@ -1,82 +1,135 @@
-"""`make bench`, second half: chrF on 10k, 100k and 1M segments; time per segment and peak memory."""
+"""Time and memory of `score` from 10,000 rows on: JSONL in, chrF, BLEU and their comparison, run folder in Parquet out.
+
+python benchmarks/scaling.py [ROWS …] [--segments N …] [--write]
+
+Every size reads texts that stay on disk, as large corpora do, and leaves out the flags, which look at a sample from a
+certain size on; so that rows cost the same or do not. Processor seconds (user and system) and peak memory are those of
+the whole process, by wait4. ``--write`` puts the table into docs/scale.md.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
-import resource
+import os
+import platform
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+SYSTEMS, METRICS = ("a", "b", "c"), ("chrf", "bleu")
 WORDS = ["the", "a", "of", "to", "and", "in", "house", "river", "night", "street", "music", "winter", "letter", "table"]
+PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+BEGIN, END = "<!-- benchmarks/scaling.py begins -->", "<!-- benchmarks/scaling.py ends -->"
 
 
-def write(folder: Path, segments: int) -> None:
-    """Files of distinct segments of ten to eighteen words, in documents of twenty."""
-    with (
-        (folder / "ref.txt").open("w") as ref,
-        (folder / "hyp.txt").open("w") as hyp,
-        (folder / "docs.txt").open("w") as docs,
-    ):
-        for i in range(segments):
-            words = [WORDS[(i * 7 + j * j * 3 + i // 18 * j) % len(WORDS)] for j in range(10 + i % 9)]
-            ref.write(f"{' '.join(words)} {i}\n")
-            words[i % len(words)] = "other"
-            hyp.write(f"{' '.join(words)} {i}\n")
-            docs.write(f"d{i // 20}\n")
+@dataclass
+class Run:
+    rows: int  # of all systems under one metric
+    segments: int  # of a document
+    documents: int
+    cpu: float
+    peak: float  # GB
+
+    @property
+    def each(self) -> float:
+        return 1e6 * self.cpu / self.rows
 
 
-def child(folder: str) -> None:
-    from wholetext.cli.main import build
-    from wholetext.cli.options import spread
+def write(path: Path, documents: int, segments: int) -> None:
+    """Documents of distinct segments of ten to eighteen words; each system has another wrong word."""
+    with path.open("w", encoding="utf-8") as out:
+        for doc in range(documents):
+            lines = [_segment(doc * segments + j) for j in range(segments)]
+            outputs = {name: [" ".join(_changed(line, n)) for line in lines] for n, name in enumerate(SYSTEMS)}
+            ref = [" ".join(line) for line in lines]
+            out.write(json.dumps({"doc": f"d{doc}", "src": ref, "refs": {"ref": ref}, "outputs": outputs}) + "\n")
 
-    began = time.perf_counter()
-    argv = [
-        "score",
-        "-t",
-        f"{folder}/hyp.txt",
-        "-r",
-        f"{folder}/ref.txt",
-        "-d",
-        f"{folder}/docs.txt",
-        "-m",
-        "chrf",
-        "-f",
-        "json",
-    ]
-    build()(spread(argv), standalone_mode=False)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(json.dumps({"seconds": time.perf_counter() - began, "peak_gb": peak}), file=sys.stderr)
+
+def _segment(i: int) -> list[str]:
+    return [*(WORDS[(i * 7 + j * j * 3 + i // 18 * j) % len(WORDS)] for j in range(10 + i % 9)), str(i)]
+
+
+def _changed(words: list[str], system: int) -> list[str]:
+    at = (len(words) * 5 + system * 3) % len(words)
+    return [*words[:at], *(["other", "word"][: 1 + system % 2]), *words[at + 1 :]]
+
+
+def measured(rows: int, segments: int, folder: Path) -> Run:
+    documents = rows // len(SYSTEMS) // segments
+    path = folder / "corpus.jsonl"
+    write(path, documents, segments)
+    argv = [sys.executable, __file__, "--child", "score", str(path), *(f"-m{name}" for name in METRICS), "-l", "en-en",
+            "--no-cache", "--no-flags", "--store", "parquet", "--out", str(folder / "run"), "-f", "json"]
+    with (folder / "table.json").open("w") as table:
+        child = subprocess.Popen(argv, stdout=table, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+    if status:
+        raise SystemExit(f"score of {rows:,} rows failed: {status}")
+    shutil.rmtree(folder / "run")
+    path.unlink()
+    cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6
+    return Run(documents * segments * len(SYSTEMS), segments, documents, cpu, peak)
+
+
+def table(runs: list[Run]) -> list[str]:
+    machine = f"{processor()}, {os.cpu_count()} processors, one thread, Python {platform.python_version()}"
+    lines = [f"Written by `python benchmarks/scaling.py --write` on {date.today()} ({machine}; load "
+             f"{os.getloadavg()[0]:.0f}):",
+             f"`score -m {' -m '.join(METRICS)} --no-cache --no-flags --store parquet` with intervals and p-values,",
+             f"source, reference and {len(SYSTEMS)} systems, segments of about 70 characters, texts on disk.",
+             "A row is a segment of a system. Growth: a row's time over the least in smaller corpora.", "",
+             "| segments a document | documents | rows | CPU s | µs a row | growth | peak memory |",
+             "|---:|---:|---:|---:|---:|---:|---:|"]
+    for run in runs:
+        smaller = [one.each for one in runs if one.segments == run.segments and one.rows < run.rows]
+        growth = f"{run.each / min(smaller):.2f} ×" if smaller else ""
+        lines.append(f"| {run.segments} | {run.documents:,} | {run.rows:,} | {run.cpu:.1f} | {run.each:.0f} | "
+                     f"{growth} | {run.peak:.2f} GB |")
+    return lines
+
+
+def processor() -> str:
+    cpus = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", cpus.read_text("utf-8")) if cpus.is_file() else None
+    return found[1] if found else platform.processor()
+
+
+def child() -> None:
+    """`wholetext`, with every text on disk however small the corpus is."""
+    from wholetext.cli.main import main as command
+    from wholetext.io import stored
+
+    stored.LARGE = 0
+    command()
 
 
 def main() -> None:
-    print("chrF, one system, files in, JSON out, cache on")
-    base = None
-    for size in SIZES:
-        with tempfile.TemporaryDirectory() as name:
-            write(Path(name), size)
-            run = subprocess.run(
-                [sys.executable, __file__, name],
-                check=True,
-                capture_output=True,
-                text=True,
-                env={**__import__("os").environ, "WHOLETEXT_CACHE": f"{name}/cache.sqlite"},
-            )
-            found = json.loads(run.stderr.strip().splitlines()[-1])
-            each = 1e6 * found["seconds"] / size
-            base = base or each
-            print(
-                f"  {size:>9} segments  {found['seconds']:7.1f} s  {each:6.1f} µs each ({each / base:.2f} × of 10k)"
-                f"  peak {found['peak_gb']:.2f} GB",
-                flush=True,
-            )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("rows", nargs="*", type=int, default=SIZES)
+    parser.add_argument("--segments", nargs="+", type=int, default=[10, 1], help="of a document")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
+    given = parser.parse_args()
+    runs = []
+    for segments in given.segments:
+        for rows in given.rows:
+            with tempfile.TemporaryDirectory() as name:
+                runs.append(measured(rows, segments, Path(name)))
+            print(table(runs)[-1], flush=True)
+    if given.write:
+        before, rest = PAGE.read_text("utf-8").split(BEGIN)
+        PAGE.write_text("\n".join([before + BEGIN, *table(runs), END]) + rest.split(END)[1], "utf-8")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        child(sys.argv[1])
+    if sys.argv[1:2] == ["--child"]:
+        del sys.argv[1]
+        child()
     else:
         main()

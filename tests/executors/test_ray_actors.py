@@ -8,12 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -24,6 +25,7 @@ from wholetext.demo import load
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
 from wholetext.executors.ray_actors import RayActors
+from wholetext.scoring.blocks.stream import Stream
 
 MODELS = Path(__file__).parents[1] / "oracle" / "neural" / "models"
 METRICS = ["bleu", "chrf", "blonde", "context:bertscore@minilm", f"comet@{MODELS / 'comet-reg-mix'}",
@@ -49,6 +51,20 @@ def actors() -> list[psutil.Process]:
     return found
 
 
+def left() -> list[psutil.Process]:
+    """Actors that do not end."""
+    alive: list[psutil.Process] = psutil.wait_procs(actors(), timeout=60)[1]
+    return alive
+
+
+def warm_up(executor: Executor) -> None:
+    """Small tasks until every worker has answered one: where the machine is busy, one may be ready long before."""
+    end = time.monotonic() + 300
+    while not (executor.done and all(executor.done)) and time.monotonic() < end:
+        assert list(executor.run([Task(tasks.add, 1, 2)] * 4)) == [3] * 4
+    assert all(executor.done)
+
+
 def test_an_address_without_a_cluster_is_an_error_at_once() -> None:
     pytest.importorskip("ray")
     with closing(socket.socket()) as free:
@@ -71,40 +87,48 @@ def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -
     pytest.importorskip("ray")
     some = ["bleu", "chrf", f"comet@{MODELS / 'comet-reg-mix'}"]
     with Executor("ray", workers=2) as executor:
+        warm_up(executor)
+        before = sum(executor.done)
         assert results(tmp_path / "there", some, executor, 3) == results(tmp_path / "here", some, documents=3)
-        assert len(executor.done) == 2 and sum(executor.done) >= 6 and len(actors()) == 2
+        assert len(executor.done) == 2 and sum(executor.done) >= before + 6 and len(actors()) == 2
         with pytest.raises(wt.MetricError, match="it cannot be scored"):
             list(executor.run([Task(tasks.fail, None, "ours")]))
         with pytest.raises(wt.WorkerError, match=r"5 workers died over the same work"):
             list(executor.run([Task(tasks.die_at, str(tmp_path / "mark"), 5)]))
-        assert not actors()
+        assert not left()
     with Executor("ray", workers=2, gpus=4) as executor:  # simulated devices: Ray counts what it is told
         found = list(executor.run(Task(tasks.where, None, None) for _ in range(4)))
         assert {one["CUDA_VISIBLE_DEVICES"] for one in found} <= {"0,1", "2,3"}
-    assert not actors()
+    assert not left()
 
 
 @pytest.mark.slow
-def test_every_kind_of_metric_is_byte_equal_also_when_workers_are_killed(tmp_path: Path) -> None:
+def test_every_kind_of_metric_is_byte_equal_also_when_workers_are_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed at random moments of the work on five blocks, not of the clock: a loaded machine is slow to start again,
+    and one block that takes every kill would be an error, as it has to be."""
     pytest.importorskip("ray")
+    chance, task, begun = random.Random(5), Stream._task, 0
+    deadly: set[int] = set()
+
+    def counted(stream: Stream, plan: Any) -> Task | None:
+        nonlocal begun
+        begun += 1
+        found = task(stream, plan)
+        if found is None or begun not in deadly:
+            return found
+        return replace(found, function=partial(tasks.die_once, found.function, str(tmp_path / f"killed{begun}"),
+                                               chance.uniform(0, 1)))
+
+    monkeypatch.setattr(Stream, "_task", counted)
     here = results(tmp_path / "here", METRICS)
-    chance, stop, killed = random.Random(5), threading.Event(), []
-
-    def kill() -> None:
-        while len(killed) < 5 and not stop.wait(chance.uniform(1, 5)):
-            if found := actors():
-                killed.append(chance.choice(found).pid)
-                os.kill(killed[-1], signal.SIGKILL)
-
     with Executor("ray", workers=2) as executor:
         assert results(tmp_path / "there", METRICS, executor) == here
-        killer = threading.Thread(target=kill)
-        killer.start()
-        again = results(tmp_path / "again", METRICS, executor)
-        stop.set()
-        killer.join()
-    assert again == here and len(killed) == 5
-    assert not actors()
+        deadly.update(begun + number for number in chance.sample(range(1, begun // 2 + 1), 5))
+        assert results(tmp_path / "again", METRICS, executor) == here
+    assert len(list(tmp_path.glob("killed*"))) == 5
+    assert not left()
 
 
 @contextmanager
@@ -143,13 +167,14 @@ def test_a_cluster_of_two_nodes(tmp_path: Path) -> None:
     some = ["chrf", f"comet@{MODELS / 'comet-reg-mix'}"]
     here = results(tmp_path / "here", some)
     with nodes() as address, Executor(f"ray://{address}", workers=2) as executor:
-        assert list(executor.run([Task(tasks.add, 1, 2)])) == [3]
-        for _ in range(120):
-            if len([one for one in ray.nodes() if one["Alive"]]) == 2:
-                break
+        ray.init(address=address, log_to_driver=False, logging_level="error")
+        end = time.monotonic() + 300
+        while len([one for one in ray.nodes() if one["Alive"]]) < 2 and time.monotonic() < end:
             time.sleep(0.5)
+        assert len([one for one in ray.nodes() if one["Alive"]]) == 2
+        ray.shutdown()
+        warm_up(executor)  # each worker needs a processor, and each node has one: they are on both
         assert results(tmp_path / "there", some, executor) == here
-        assert len([one for one in ray.nodes() if one["Alive"]]) == 2 and all(executor.done)
 
 
 @pytest.mark.slow
@@ -168,6 +193,6 @@ def test_ctrl_c_leaves_no_actors_behind() -> None:
     started = psutil.Process(driver.pid).children(recursive=True)
     assert any(one.name().startswith("ray::") for one in started)
     driver.send_signal(signal.SIGINT)
-    driver.communicate(timeout=60)
-    psutil.wait_procs(started, timeout=20)
+    driver.communicate(timeout=300)
+    psutil.wait_procs(started, timeout=60)
     assert not [one for one in started if one.is_running() and one.name().startswith("ray::")]

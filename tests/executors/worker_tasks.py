@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MetricError
+
+Work = Callable[[Any, Any], Any]
 
 
 def add(shared: int, item: int) -> int:
@@ -38,6 +42,18 @@ def die_at(shared: str, item: int) -> int:
         mark.write_text("died")
         os.kill(os.getpid(), signal.SIGKILL)
     return item
+
+
+def die_once(work: Work, mark: str, delay: float, shared: Any, item: Any) -> Any:
+    """The first time (a file remembers it) dies ``delay`` seconds after it began, or as soon as the work is done."""
+    if Path(mark).exists():
+        return work(shared, item)
+    Path(mark).write_text("died")
+    end = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGKILL))
+    end.start()
+    work(shared, item)
+    end.join()  # no answer is given
+    raise AssertionError("killed before")
 
 
 def fail(_: Any, item: str) -> None:

@@ -10,6 +10,8 @@ are (metrics, rows, n).
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
@@ -219,6 +221,10 @@ class PermutedSoftAccuracy:
 
     The p-values of each hybrid come from the normal limit of the paired permutation test, p = Φ(-Σd / √Σd²) over the
     segments' differences d, for gold and metrics alike: draws would only add noise.
+
+    With a and b the two metrics, u = (a + b) / 2 and e = ε (b - a) / 2, where ε is 1 for exchanged scores and -1 for
+    others, one hybrid is u + e and its counterpart u - e. So their sums share all but signs, and where only a metric's
+    own scores matter, the product with ε is computed once for each metric, not for each pair of them.
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
@@ -230,41 +236,36 @@ class PermutedSoftAccuracy:
         step = max(1, _CELLS // (3 * segments + 8 * systems * len(pairs)))
         out = np.zeros((len(swaps), len(pairs)))
         for at in range(0, len(swaps), step):
-            masks = np.moveaxis(swaps[at : at + step], 1, 0).astype(np.float32)  # (systems, draws, segments)
-            one, two = (self.metrics[pairs[:, side]] for side in (0, 1))  # (k, systems, segments)
-            out[at : at + step] = self._block(one, two, masks)
+            signs = 2 * np.moveaxis(swaps[at : at + step], 1, 0).astype(np.float32) - 1  # (systems, draws, segments)
+            out[at : at + step] = self._block(signs, *pairs.T)
         return out
 
-    def _block(self, one: Single, two: Single, masks: Single) -> FloatArray:
-        change = two - one
-        plain = [_Sums(one, change, masks), _Sums(two, -change, masks)]
-        error = np.zeros((2, masks.shape[1], len(one)))
-        for s in range(len(masks)):
-            for t in range(s + 1, len(masks)):
-                both = (masks[s] * masks[t]) @ (change[:, s] * change[:, t]).T  # (draws, k)
-                gap = self.gold[s] - self.gold[t]
-                gold_p = _limit(gap.sum(), (gap**2).sum())
-                for side, sums in enumerate(plain):
-                    error[side] += np.abs(_limit(*sums.gap(s, t, both)) - gold_p)
-        return np.asarray((error[1] - error[0]) / (len(masks) * (len(masks) - 1) / 2))
+    def _block(self, signs: Single, i: IntArray, j: IntArray) -> FloatArray:
+        """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its counterpart."""
+        a = np.moveaxis(self.metrics, 1, 0)  # (systems, metrics, segments)
 
+        def apart(some: Single, rows: Single) -> Single:  # (draws, segments), (metrics, segments) → (draws, pairs)
+            sums = some @ rows.T
+            return np.asarray(sums[:, j] - sums[:, i])
 
-class _Sums:
-    """Σh, Σh² and Σh·h' of the systems of a hybrid, for all draws."""
-
-    def __init__(self, own: Single, change: Single, masks: Single) -> None:
-        self.own, self.change, self.masks = own, change, masks
-        columns = [(own[:, s], change[:, s], mask) for s, mask in enumerate(masks)]
-        self.plain = [x.sum(axis=1) + mask @ d.T for x, d, mask in columns]  # (draws, k) each
-        self.squares = [(x * x).sum(axis=1) + mask @ (d * (2 * x + d)).T for x, d, mask in columns]
-
-    def gap(self, s: int, t: int, both: Single) -> tuple[Single, Single]:
-        """Σd and Σd² of two systems; ``both`` is the part of Σh·h' where both entries are exchanged."""
-        x, d = self.own, self.change
-        product = (x[:, s] * x[:, t]).sum(axis=1) + both
-        product += self.masks[s] @ (d[:, s] * x[:, t]).T
-        product += self.masks[t] @ (x[:, s] * d[:, t]).T
-        return self.plain[s] - self.plain[t], self.squares[s] + self.squares[t] - 2 * product
+        means = (self.metrics[i] + self.metrics[j]) / 2  # (pairs, systems, segments): u
+        plain = means.sum(axis=2)  # (pairs, systems)
+        squares = ((self.metrics**2).sum(axis=2)[i] + (self.metrics**2).sum(axis=2)[j]) / 2
+        moved = [apart(sign, rows) / 2 for sign, rows in zip(signs, a)]  # Σe of each system: (draws, pairs)
+        bent = [apart(sign, rows * rows) / 2 for sign, rows in zip(signs, a)]  # 2 Σu·e
+        error = np.zeros((2, signs.shape[1], len(i)))
+        for s, t in combinations(range(len(signs)), 2):
+            x, y, gap = a[s], a[t], self.gold[s] - self.gold[t]
+            even = (signs[s] * signs[t]) @ ((x[j] - x[i]) * (y[j] - y[i])).T / 4  # Σe·e'
+            even += (means[:, s] * means[:, t]).sum(axis=1)
+            odd = apart(signs[s] + signs[t], x * y) / 4  # Σu·e' + Σe·u'
+            odd += (signs[t] - signs[s]) @ (x[i] * y[j] - x[j] * y[i]).T / 4
+            gold_p = _limit(gap.sum(), (gap**2).sum())
+            for side, sign in enumerate((1, -1)):
+                total = plain[:, s] - plain[:, t] + sign * (moved[s] - moved[t])
+                square = squares[:, s] + squares[:, t] + sign * (bent[s] + bent[t]) - 2 * (even + sign * odd)
+                error[side] += np.abs(_limit(total, square) - gold_p)
+        return np.asarray((error[1] - error[0]) / (len(signs) * (len(signs) - 1) / 2))
 
 
 def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray:
