@@ -83,10 +83,11 @@ def test_files_of_the_server_can_be_chosen(working: TestClient, served: Path) ->
     (served / "files" / "set").mkdir()
     (served / "files" / "set" / "human.txt").write_text(REF)
     assert working.get("/v1/metrics").json()["files"] == ["set/human.txt"]
-    answer = working.post("/v1/jobs", data={"metric": "chrf", "ref-file": "set/human.txt"},
+    answer = working.post("/v1/jobs", data={"ref-file": "set/human.txt"},
                           files=[("hyp", ("good.txt", GOOD))])
     place = f"/v1/jobs/{answer.json()['id']}"
     until(lambda: working.get(place).json()["state"] == "done", "the job")
+    assert working.get(place).json()["metrics"] == ["chrf", "bleu"]  # as `wholetext score` chooses where none is named
     (system,) = working.get(f"{place}/results").json()["metrics"][0]["systems"]
     assert system["system"] == "good" and system["score"] == 100.0 and "refs:human" in system["signature"]
     assert working.delete(place).status_code == 204

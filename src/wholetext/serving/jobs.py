@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -146,8 +146,12 @@ class Jobs:
         """Progress is kept in memory only."""
         self._progress[id] = (stage, done, total)
 
-    def finish(self, id: str, state: State, error: str = "") -> None:
+    def finish(self, id: str, state: State, error: str = "", metrics: Sequence[str] = ()) -> None:
+        """Note how a job ended, and the ``metrics`` that it computed."""
         self._progress.pop(id, None)
+        if metrics and (job := self.get(id)) is not None:
+            self._do("UPDATE jobs SET request=? WHERE id=?",
+                     json.dumps({**job.request, "metrics": list(metrics)}, ensure_ascii=False), id)
         self._do("UPDATE jobs SET state=?, ended=?, error=? WHERE id=?", state, time.time(), error, id)
 
     def delete(self, id: str) -> None:

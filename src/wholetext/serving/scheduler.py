@@ -120,7 +120,7 @@ class Scheduler:
             answer = ("lost",)
         kind = answer[0]
         if kind == "done":
-            self._publish(job, out)
+            self._publish(job, out, answer[1])
         elif kind == "failed":
             self.jobs.finish(job.id, "failed", self._shown(answer[1], place))
         elif kind == "late":
@@ -154,13 +154,13 @@ class Scheduler:
                 return ("late",)
         return ("closing",)
 
-    def _publish(self, job: Job, out: Path) -> None:
+    def _publish(self, job: Job, out: Path, metrics: list[str]) -> None:
         """What was computed appears all at once, and then the job is done."""
         result = self.jobs.place(job.id) / "result"
         try:
             shutil.rmtree(result, ignore_errors=True)  # of a try that was killed between here and the next line
             out.replace(result)
-            self.jobs.finish(job.id, "done")
+            self.jobs.finish(job.id, "done", metrics=metrics)
         except (OSError, WholetextError) as fault:
             self.jobs.finish(job.id, "failed", f"the results cannot be kept ({fault})")
 

@@ -60,8 +60,7 @@ def work(pipe: Connection, folder: Path) -> None:
         except (EOFError, OSError):
             return
         try:
-            run_task(task, say)
-            answer: tuple[Any, ...] = ("done",)
+            answer: tuple[Any, ...] = ("done", run_task(task, say))
         except WholetextError as fault:
             answer = ("failed", str(fault))
         except MemoryError:
@@ -79,8 +78,11 @@ def _end_with_the_server() -> None:
         os._exit(1)
 
 
-def run_task(task: Task, say: Say) -> None:
-    """Score, compare, and write the run folder with its report, the run as JSON and the folder as a zip file."""
+def run_task(task: Task, say: Say) -> list[str]:
+    """Score, compare, and write the run folder with its report, the run as JSON and the folder as a zip file.
+
+    Returns the metrics, which are chosen here where none were asked for.
+    """
     loaded = load(task.request, task.data)
     metrics: Sequence[str] = task.request["metrics"] or default_metrics(loaded.corpus, loaded.outputs)
     run = task.out / "run"
@@ -94,6 +96,7 @@ def run_task(task: Task, say: Say) -> None:
         report(run)
         pack(run, task.out / "run.zip")
         say(PAGE, 1, 1)
+    return list(results.scores)
 
 
 def load(request: Mapping[str, Any], data: Path) -> Loaded:
