@@ -14,6 +14,7 @@ import wholetext
 from doc_blocks import ALL, LANGUAGES, blocks
 from doc_blocks import PAGES as BLOCK_PAGES
 from wholetext.files.parsing import read_toml
+from wholetext.registry import BUILTIN
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -70,6 +71,9 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
 
 def test_the_reference_of_metrics_is_fresh() -> None:
     assert (ROOT / "docs" / "metrics.md").read_text("utf-8") == metric_pages.page(), "run `make docs`"
+    facts = read_toml(metric_pages.FACTS.read_bytes())
+    assert set(facts) == set(BUILTIN), "every metric has formula, paper, cost and use in tools/metric_facts.toml"
+    assert all(set(one) == {"formula", "paper", "cost", "when"} for one in facts.values())
 
 
 def test_broken_links_and_remote_files_of_a_site_are_found(tmp_path: Path) -> None:

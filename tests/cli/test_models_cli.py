@@ -17,6 +17,7 @@ Capture = pytest.CaptureFixture[str]
 def test_list_and_show(capsys: Capture) -> None:
     code, out, _ = call(capsys, "models", "list")
     assert code == 0 and "facebook/mbart-large-50" in out and "cc-by-nc-sa-4.0" in out and "gated" in out
+    assert max(map(len, out.splitlines())) <= 80
     code, out, _ = call(capsys, "models", "list", "--json")
     assert {"name", "licence", "gigabytes", "gated", "revision", "path"} <= set(json.loads(out)[0])
     code, out, _ = call(capsys, "models", "show", "doc-prism")

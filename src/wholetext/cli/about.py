@@ -62,7 +62,8 @@ def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
     print("\nchanges (of `wholetext stress`)")
     for change, one in known["changes"].items():
         entry(f"  {change:<14} {one['kind']:<9} ", one["summary"])
-    print("\n`wholetext show NAME` explains a metric or a view: its parameters, direction, range and paper.")
+    print()
+    entry("", "`wholetext show NAME` explains a metric or a view: its parameters, direction, range and paper.")
 
 
 def show(
@@ -151,12 +152,13 @@ def list_models(format: options.TableOrJson = "table", json_: options.Json = Fal
     if json_ or format == "json":
         print(json.dumps([facts(one, at) for one, at in rows], indent=1))
         return
-    width = max(len(one.name) for one, _ in rows)
-    print(f"{'model':<{width}} {'GB':>5}  {'licence':<16} {'here':<13} used by")
+    print(f"model\n{'GB':>9}  {'licence':<16} {'here':<13} used by\n")
     for one, at in rows:
         here = at.revision[:12] if at else "no (gated)" if one.gated else "no"
-        print(f"{one.name:<{width}} {one.gigabytes:>5.2f}  {one.licence:<16} {here:<13} {', '.join(one.used_by)}")
-    print("\n`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.")
+        print(one.name)
+        entry(f"{one.gigabytes:>9.2f}  {one.licence:<16} {here:<13} ", ", ".join(one.used_by))
+    print()
+    entry("", "`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.")
 
 
 @models.command("show")

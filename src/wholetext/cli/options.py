@@ -248,16 +248,16 @@ class Testing:
 
 def flattened(verb: Callable[..., None]) -> Callable[..., None]:
     """The verb as typer reads it: a parameter that is a group of options stands for the options of the group."""
-    hints = get_type_hints(verb, include_extras=True)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters = inspect.signature(verb, eval_str=True).parameters  # get_type_hints of Python 3.10 would hide options
+    groups: dict[str, Any] = {name: one.annotation for name, one in parameters.items() if is_dataclass(one.annotation)}
     options = []
-    for name, parameter in inspect.signature(verb).parameters.items():
+    for name, parameter in parameters.items():
         if name in groups:
             kinds = get_type_hints(groups[name], include_extras=True)
             options += [inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default,
                                           annotation=kinds[one.name]) for one in fields(groups[name])]
         else:
-            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]))
+            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @wraps(verb)
     def run(**given: Any) -> None:

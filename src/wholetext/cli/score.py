@@ -259,21 +259,20 @@ def _grid_table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None
 
     systems, corpus = found.results.systems, found.results.corpus
     places = next((one.places for cell in found.cells for one in cell.scores.values()), 4)
-    console, table = terminal.console(max(80, 14 * len(head))), terminal.plain_table()
-    for name in head:
-        table.add_column(Text(printable(name)), justify="right", overflow="fold")
-    for cell in found.cells:
+    console, rows = terminal.console(80), []
+    lost = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in found.cells]
+    kept = [at for at in range(3) if any(share[at] != 0 for share in lost)]  # columns of zeros say nothing
+    for cell, shares in zip(found.cells, lost):
         scores = [number(cell.scores[name].score if cell.scores else math.nan, places) for name in systems]
-        shares = ["–" if math.isnan(share) else f"{100 * share:.1f} %"
-                  for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
-        table.add_row(*(Text(str(value)) for value in cell.settings.values()), *scores, *shares)
+        shown = ["–" if math.isnan(shares[at]) else f"{100 * shares[at]:.1f} %" for at in kept]
+        rows.append([*map(str, cell.settings.values()), *scores, *shown])
     console.print(Text(f"{found.metric} {'↑' if found.higher_is_better else '↓'}", style="bold"))
-    console.print(table)
-    segments = count(sum(map(len, corpus.docs)), "segment")
-    console.print(Text(
-        f"\n{count(len(corpus), 'document')}, {segments}, {'-'.join(corpus.langs)}. dropped: segments not scored; "
-        "context cut, text cut: rows that lost context or scored text to the model's limit.",
-        style="dim"))
+    terminal.print_blocks([*head[:-3], *(head[at - 3] for at in kept)], rows, len(found.axes), console)
+    said = ("dropped: segments not scored", "context cut: rows that lost context to the model's limit",
+            "text cut: rows that lost scored text to it")  # fmt: skip
+    what = "; ".join(said[at] for at in kept) or "Every segment was scored, and nothing was cut"
+    size = f"{count(len(corpus), 'document')}, {count(sum(map(len, corpus.docs)), 'segment')}"
+    console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {what}.", style="dim"))
     terminal.notes(notes, console)
 
 
