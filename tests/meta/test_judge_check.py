@@ -82,6 +82,14 @@ def test_known_biases_are_found(server: FaultyServer) -> None:
     assert not checked.notes or all("order" in note for note in checked.notes)
 
 
+def test_samples_of_pairs_are_consistent_where_the_judge_is(server: FaultyServer) -> None:
+    judge = "judge-pairwise(seed=1)@one"
+    found, _ = found_by(server, [judge], 2, checks=("consistency",), samples=2)
+    spread, equal = (found["consistency", judge, name, "2 samples, temperature 0.7"]
+                     for name in ("standard deviation", "rows with equal samples"))  # fmt: skip
+    assert (spread.value, equal.value, equal.count) == (0, 1, 24)
+
+
 def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
     corpus, outputs = numbered(1, 1, 1)
     options = wt.Options(calls=Calls(server.url), flags=False)
