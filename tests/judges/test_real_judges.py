@@ -36,6 +36,10 @@ def short_judge(folder: Path) -> str:
     return f'judge-da(prompt="{folder / "short.toml"}")@{small_model.NAME}'
 
 
+def systems(judge: str) -> tuple[str, ...]:
+    return ("coherent", "literal") if "pairwise" in judge else ("literal",)
+
+
 def options(proxy: CountingProxy, cache: Path | bool = False) -> wt.Options:
     return wt.Options(cache=cache, calls=Calls(proxy.url, parallel=2, timeout=1800), flags=False)
 
@@ -44,8 +48,7 @@ def options(proxy: CountingProxy, cache: Path | bool = False) -> wt.Options:
 def test_every_judge_runs_under_every_view(
     real: CountingProxy, judge: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    systems = ("coherent", "literal") if "pairwise" in judge else ("literal",)
-    corpus, outputs = demo_piece(DOCUMENT, 2, systems)
+    corpus, outputs = demo_piece(DOCUMENT, 2, systems(judge))
     cache = tmp_path_factory.getbasetemp() / "judges.sqlite"  # the first call of judge-esa is the one of judge-mqm
     for view in VIEWS:
         real.clear()
@@ -124,7 +127,7 @@ def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy,
 ])  # fmt: skip
 def test_planned_tokens_are_what_the_server_counts(real: CountingProxy, spec: str, segments: int) -> None:
     """Every call once; what is asked again, because an answer could not be read, stays below the bound for it."""
-    corpus, outputs = demo_piece(DOCUMENT, segments)
+    corpus, outputs = demo_piece(DOCUMENT, segments, systems(spec))
     planned = wt.plan(corpus, outputs, f"{spec}@{small_model.NAME}", calls=options(real).calls).calls
     assert planned is not None and planned.counted and real.arrived == 0, "a plan asks the model nothing"
     results = wt.evaluate(corpus, outputs, f"{spec}@{small_model.NAME}", options(real))
