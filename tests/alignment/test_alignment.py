@@ -1,14 +1,14 @@
-"""Beads: which sentences go together, and blocks out of order."""
+"""Which sentences go together, and blocks out of order."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.alignment import alignment
-from wholetext.alignment.alignment import BEADS, BY_WORDS, Bead, align
+from wholetext.alignment.alignment import align
+from wholetext.alignment.beads import Bead
 from wholetext.alignment.similarity import Features
 
 GERMAN = (
@@ -56,40 +56,6 @@ def test_beads_cover_both_texts_once(fixed: list[str], free: list[str]) -> None:
     beads = align(fixed, free)
     assert [at for bead in beads for at in range(*bead.fixed)] == list(range(len(fixed)))
     assert sorted(at for bead in beads for at in range(*bead.free)) == list(range(len(free)))
-
-
-def cost(bead: tuple[int, int, int, int], table: np.ndarray, sizes: tuple[list[float], list[float]]) -> float:
-    """The cost of a bead, written out once more."""
-    i, k, j, m = bead
-    a, b = k - i, m - j
-    if 0 in (a, b):
-        return BY_WORDS.skip * (a + b)
-    expected, found = sum(sizes[0][i:k]), sum(sizes[1][j:m])
-    length = (found - expected) ** 2 / (BY_WORDS.variance * (expected + found) / 2) / 2
-    unlike = BY_WORDS.words * (a + b) / 2 * (1 - table[i:k, j:m].mean())
-    return BEADS[a, b] * BY_WORDS.kinds + min(length, alignment.FARTHEST) + unlike
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(sentence, min_size=1, max_size=4), st.lists(sentence, min_size=1, max_size=4), st.integers(0, 2**32 - 1)
-)
-def test_no_other_path_in_order_is_cheaper(fixed: list[str], free: list[str], seed: int) -> None:
-    """Against all paths, with a similarity given from outside."""
-    table = np.random.default_rng(seed).random((len(fixed), len(free)))
-    sizes = ([len(text) + 1.0 for text in fixed], [len(text) + 1.0 for text in free])
-    kinds = [*BEADS, (1, 0), (0, 1)]
-
-    def cheapest(i: int, j: int) -> float:
-        if (i, j) == (len(fixed), len(free)):
-            return 0.0
-        steps = [(i, i + a, j, j + b) for a, b in kinds if i + a <= len(fixed) and j + b <= len(free)]
-        return min(cost(step, table, sizes) + cheapest(step[1], step[3]) for step in steps)
-
-    task = alignment._Task(fixed, free, 1.0, lambda *_: table, None)
-    found, total = task.path(slice(0, len(fixed)), slice(0, len(free)))
-    assert total == pytest.approx(cheapest(0, 0), abs=1e-6)
-    assert total == pytest.approx(sum(cost((*bead.fixed, *bead.free), table, sizes) for bead in found), abs=1e-6)
 
 
 def vectors(*numbers: int) -> np.ndarray:

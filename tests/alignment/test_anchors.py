@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.alignment.alignment import Bead, align
+from wholetext.alignment.alignment import align
 from wholetext.alignment.anchors import cut_at_anchors, longest_in_order
+from wholetext.alignment.beads import Bead
 from wholetext.alignment.similarity import Features, Table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wholetext.alignment import paragraphs
-from wholetext.alignment.alignment import Bead
+from wholetext.alignment.beads import Bead
 from wholetext.alignment.paragraphs import Measure, align_paragraphs
 from wholetext.alignment.realign import realign
 from wholetext.alignment.segments import Sentences

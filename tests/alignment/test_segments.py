@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.alignment.alignment import Bead, align
+from wholetext.alignment.alignment import align
+from wholetext.alignment.beads import Bead
 from wholetext.alignment.segments import Sentences, beads_of_segments, cut, moved, place
 from wholetext.alignment.sentences import splitter
 
@@ -27,19 +28,37 @@ def test_no_letter_is_lost(fixed: list[str], free: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "weights", "parts"),
+    ("text", "wanted", "parts"),
     [
-        ("One two. Three four.", [1, 1], ["One two.", "Three four."]),
-        ("He came, and she left", [1, 1.4], ["He came,", "and she left"]),
-        ("alpha beta gamma delta", [1, 1], ["alpha beta", "gamma delta"]),
-        ("他来了。她走了。", [1, 1], ["他来了。", "她走了。"]),
-        ("一二三四", [1, 1], ["一二", "三四"]),
-        ("word", [1, 1, 1], ["w", "or", "d"]),
-        ("", [1, 1], ["", ""]),
+        ("One two. Three four.", [10], ["One two.", "Three four."]),
+        ("He came, and she left", [9], ["He came,", "and she left"]),
+        ("alpha beta gamma delta", [11], ["alpha beta", "gamma delta"]),
+        ("news on site.com Rain fell in Berlin", [15], ["news on site.com", "Rain fell in Berlin"]),  # a name
+        ("他来了。她走了。", [4], ["他来了。", "她走了。"]),
+        ("一二三四", [2], ["一二", "三四"]),
+        ("word", [1, 3], ["w", "or", "d"]),
+        ("", [0], ["", ""]),
     ],
 )
-def test_cutting(text: str, weights: list[float], parts: list[str]) -> None:
-    assert [text[a:b].strip() for a, b in cut(text, weights)] == parts
+def test_cutting(text: str, wanted: list[int], parts: list[str]) -> None:
+    assert [text[a:b].strip() for a, b in cut(text, wanted)] == parts
+
+
+def test_a_sentence_with_two_segments_is_cut_by_their_words() -> None:
+    fixed = single("Flood in Chongqing", "Heavy rain fell on Sunday in 33 districts of the city, officials said")
+    text = "Floods hit all of the city of Chongqing Heavy rain fell in 33 districts on Sunday"
+    placed = place(fixed, [text], [Bead((0, 2), (0, 1))], " ")
+    assert placed.segments == (text[:39], text[40:])
+
+
+def test_a_sentence_broken_by_lines_is_mended() -> None:
+    lines = ["One thing is", "that it rains. Two.", "Three,", "four.", "Title", "Five. six", "Seven.", "Eight."]
+    mended = Sentences.of(lines, splitter("rules", "en")).mended()
+    assert mended.texts[:4] == ("One thing is that it rains.", "Two.", "Three, four.", "Title")
+    assert mended.owner == (0, 0, 2, 4, 5, 6, 7) and mended.parts == 8
+    subtitles = Sentences.of(["and then", "we went", "to the sea", "where it", "was warm"], splitter("rules", "en"))
+    assert subtitles.mended() == subtitles
+    assert Sentences.of([], splitter("rules")).mended().texts == ()
 
 
 def test_added_text_stands_apart() -> None:

@@ -84,3 +84,17 @@ def test_eight_times_the_text_takes_eight_times_as_long(piece: str) -> None:
     processor_time(piece * 100)
     ratios = (processor_time(piece * 16_000) / min(processor_time(piece * 2_000) for _ in range(3)) for _ in range(5))
     assert any(ratio < 22 for ratio in ratios)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ('" Pack up first. Large items stay. "', ['" Pack up first.', 'Large items stay. "']),
+        ('He said so. " I took it. " Then he left.', ["He said so.", '" I took it. "', "Then he left."]),
+        ('It is so. " Nobody knows.', ["It is so.", '" Nobody knows.']),
+        ("So ( he said. ) Good.", ["So ( he said. )", "Good."]),
+    ],
+)
+def test_quotes_apart_from_their_sentence(text: str, sentences: list[str]) -> None:
+    """As text has them that was tokenised."""
+    assert split(text, "en") == sentences

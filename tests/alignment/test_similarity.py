@@ -42,6 +42,9 @@ def test_several_sentences_are_the_sum_of_their_rows() -> None:
     table = Features(fixed, free).cosines(slice(0, 5), slice(0, 6))
     norms = np.linalg.norm(fixed[4]) * np.linalg.norm(free[5])
     assert table[4, 5] == pytest.approx(fixed[4] @ free[5] / norms, rel=1e-5)
+    assert Features(fixed, free).together((2, 4), (3, 6)) == pytest.approx(
+        left @ free[3:6].sum(axis=0) / np.linalg.norm(left) / np.linalg.norm(free[3:6].sum(axis=0)), rel=1e-5)
+    assert Table(table).together((0, 2), (1, 3)) == pytest.approx(table[:2, 1:3].mean())
 
 
 def test_rivals_are_anywhere_on_the_other_side() -> None:
@@ -53,4 +56,10 @@ def test_rivals_are_anywhere_on_the_other_side() -> None:
     assert rivals.table(1, 1) == pytest.approx(np.array(one))
     assert rivals.table(1, 2)[:, 0] == pytest.approx([0.0, 0.3 + 0.3])  # one with two: what the two lose
     assert rivals.table(2, 1)[0] == pytest.approx([0.4 + 0.4, 0.0])
-    assert rivals.table(2, 2) == pytest.approx(np.zeros((1, 1)))
+    both = (0.8 - 0.8) + (0.5 - 0.5) + (0.4 - 0.4) + (0.8 - 0.8)  # two with two: each compared with the nearer one
+    assert rivals.table(2, 2) == pytest.approx(np.array([[both]]))
+    whole = Rivals(measures, 3, 3)
+    assert whole.box(slice(0, 2), slice(1, 3)).table(2, 2) == pytest.approx(np.array([[0.9 - 0.2]]))
+    whole.only(np.array([1, 2]), np.array([0, 1]))  # the best of the second is taken
+    assert whole.fixed == pytest.approx([0.9, 0.4, 0.1])
+    assert whole.free == pytest.approx([0.3, 0.4, 0.8])

@@ -18,7 +18,7 @@ import pytest
 
 import wholetext as wt
 from wholetext.cli.main import main
-from wholetext.cli.terminal import console, first_of_each, printable, progress_bar, tsv_row, wrapped
+from wholetext.cli.terminal import by_kind, console, first_of_each, printable, progress_bar, tsv_row, wrapped
 
 EVIL = "\x1b[2J\x9b31m\u202eevil\r\x07\nforged\t1"
 RAW = ("\x1b", "\x9b", "\u202e", "\r", "\x07", "\u2066")
@@ -177,3 +177,9 @@ def test_many_notes_on_documents_are_shown_in_part() -> None:
     shown = first_of_each([other[0], *many, other[1]])
     assert shown == [other[0], *many[:3], "sys A: such notes on 6 more documents (-f json prints all)", other[1]]
     assert first_of_each(many[:3]) == many[:3]
+
+
+def test_notes_of_one_kind_are_one_line() -> None:
+    notes = ["a, document 'x': 1 × missing </p> added", "a, document 'y': 2 × missing </p> added", "no source"]
+    assert by_kind(notes) == ["a, 2 documents: 3 × missing </p> added (first 'x')", "no source"]
+    assert by_kind([*notes[1:], "b, document z: no <p>"]) == [*notes[1:], "b, document z: no <p>"]

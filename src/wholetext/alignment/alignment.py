@@ -1,238 +1,33 @@
 """Which sentences of an output go with which segments of a document: alignment by length and similarity.
 
-Dynamic programming over beads of 1–1, 1–0, 0–1, 1–n and n–m sentences with the length model of Gale and Church (1993,
-"A Program for Aligning Sentences in Bilingual Corpora", Computational Linguistics 19, section 3), to which is added how
-far the two sides of a bead are alike: by sentence vectors (as Thompson and Koehn 2019, "Vecalign", have it) and by
-shared words: numbers, names and cognates across languages, nearly all words within one.
-
-What the path in order leaves over on both sides is then aligned once more, stretch by stretch: a paragraph that was
-moved is a block that crosses the path. Long texts are first cut at anchors, so that memory grows with their length.
+The cheapest path in order (`beads`) comes first; long texts are cut at anchors before it, so that memory grows with
+their length. What the path leaves over on both sides is then aligned once more (`leftovers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from wholetext.alignment.anchors import Box, cut_at_anchors
-from wholetext.alignment.similarity import ROWS, Features, Rivals, Table, shared_words
-from wholetext.types import FloatArray, IntArray
+from wholetext.alignment.beads import Bead, Similarity, Task
+from wholetext.alignment.leftovers import absorbed, with_moved
+from wholetext.alignment.similarity import Features
 
-Span = tuple[int, int]
-Similarity = Callable[[Sequence[str], Sequence[str]], FloatArray]  # two texts of n and m sentences → (n, m) in [0, 1]
-
-# Kinds of bead with the cost of each, after Gale and Church's table 5 but milder on merging: systems that translate
-# whole documents merge and split more than translators did.
-BEADS: dict[tuple[int, int], float] = {
-    (1, 1): 0.0, (1, 2): 2.0, (2, 1): 2.0, (1, 3): 3.0, (3, 1): 3.0, (1, 4): 4.0, (4, 1): 4.0, (2, 2): 4.4,
-    (2, 3): 6.0, (3, 2): 6.0}
-FARTHEST = 12.0  # the most that lengths can cost: beyond that they say no more
 CELLS = 160_000  # of a box of sentences that is aligned at once
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What things cost; chosen on outputs with sentences merged, split, dropped, added and moved
-    (benchmarks/alignment.py says on which, and which are held out).
-    """
-
-    skip: float  # a sentence without counterpart
-    words: float  # sharing no word, per sentence
-    vectors: float = 0.0  # vectors at a right angle, per sentence
-    variance: float = 4.0  # of lengths, per character of the longer language; Gale and Church found 6.8
-    kinds: float = 1.0  # times the costs of BEADS
-    move: float = 6.0  # a block out of order
-    worst: float = np.inf  # the most that a sentence costs whose only counterpart is not like it
-    rival: float = 0.0  # how much more a sentence is like one elsewhere than like its counterpart, times this
-
-
-BY_WORDS = Costs(skip=6.2, words=8.0)
-BY_VECTORS = Costs(skip=6.4, words=3.0, vectors=13.4, variance=4.2, kinds=1.28, move=2.0, worst=5.6, rival=12.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Bead:
-    """Segments ``fixed`` of the document go with sentences ``free`` of the output; either stretch may be empty."""
-
-    fixed: Span
-    free: Span
 
 
 def align(fixed: Sequence[str], free: Sequence[str], *, ratio: float | None = None,
           similarity: Similarity | None = None, vectors: Features | None = None,
-          boxes: Sequence[Box] | None = None) -> tuple[Bead, ...]:  # fmt: skip
+          boxes: Sequence[Box] | None = None, lines: Sequence[int] | None = None) -> tuple[Bead, ...]:  # fmt: skip
     """The cheapest beads, in the order of ``fixed``; together they cover both texts.
 
     ``ratio`` is the expected length of ``free`` per character of ``fixed`` (estimated from the two unless given).
     ``vectors`` are the sentence vectors of both; ``similarity`` stands in for vectors and shared words. ``boxes`` are
-    parts of both texts that are known to correspond.
+    parts of both texts that are known to correspond; ``lines`` say which line each sentence of ``free`` stands in.
     """
-    task = _Task(fixed, free, ratio, similarity, vectors)
+    task = Task(fixed, free, ratio, similarity, vectors)
     whole = (slice(0, len(fixed)), slice(0, len(free)))
     smaller = [part for box in boxes or [whole] for part in cut_at_anchors(task.measures, box, CELLS)]
     beads = [bead for box in smaller for bead in task.path(*box)[0]]
-    return tuple(_with_moved(task, beads))
-
-
-class _Task:
-    """Two texts and what their beads cost."""
-
-    def __init__(self, fixed: Sequence[str], free: Sequence[str], ratio: float | None,
-                 similarity: Similarity | None, vectors: Features | None) -> None:  # fmt: skip
-        sizes = [np.array([len(text) + 1.0 for text in side]) for side in (fixed, free)]
-        if ratio is None:
-            ratio = float(sizes[1].sum() / sizes[0].sum()) if len(fixed) and len(free) else 1.0
-        self.ratio = ratio
-        self.costs = BY_WORDS if vectors is None else BY_VECTORS
-        self.fixed, self.free = (np.concatenate([[0.0], np.cumsum(size)]) for size in sizes)
-        self.measures: list[tuple[float, Features | Table]] = []
-        if similarity is not None:
-            self.measures = [(self.costs.words, Table(similarity(fixed, free)))]
-        else:
-            self.measures = [(self.costs.words, shared_words(fixed, free))]
-            self.measures += [] if vectors is None else [(self.costs.vectors, vectors)]
-        self.rivals = Rivals(self.measures, len(fixed), len(free)) if self.costs.rival else None
-
-    def path(self, fixed: slice, free: slice) -> tuple[list[Bead], float]:
-        """The cheapest beads in order of a part of both texts, and what they cost."""
-        n, m, skip = fixed.stop - fixed.start, free.stop - free.start, self.costs.skip
-        tables = self.tables(fixed, free)
-        best = np.full((n + 1, m + 1), np.inf)
-        best[0, 0] = 0.0
-        chosen = np.zeros((n + 1, m + 1), dtype=np.int8)  # 1 + index into BEADS; -1: 1–0, -2: 0–1
-        skips = np.arange(m + 1) * skip
-        for i in range(n + 1):
-            for index, ((a, b), table) in enumerate(zip(BEADS, tables), 1):
-                if a <= i and b <= m:
-                    _improve(best[i, b:], chosen[i, b:], best[i - a, : m - b + 1] + table[i - a], index)
-            if i:
-                _improve(best[i], chosen[i], best[i - 1] + skip, -1)
-            _improve(best[i], chosen[i], np.minimum.accumulate(best[i] - skips) + skips, -2)
-        total = float(best[n, m])
-        kinds = dict(enumerate(BEADS, 1)) | {-1: (1, 0), -2: (0, 1)}
-        beads, i, j = [], fixed.stop, free.stop
-        while n or m:  # back from the last cell
-            a, b = kinds[int(chosen[n, m])]
-            beads.append(Bead((i - a, i), (j - b, j)))
-            n, m, i, j = n - a, m - b, i - a, j - b
-        return beads[::-1], total
-
-    def tables(self, fixed: slice, free: slice) -> list[FloatArray]:
-        """For each kind of bead: (n - a + 1, m - b + 1) the cost of every such bead of a part of both texts."""
-        shared = [(weight, measure.box(fixed, free)) for weight, measure in self.measures]
-        rivals = self.rivals.box(fixed, free) if self.rivals else None
-        ends = self.fixed[fixed.start : fixed.stop + 1], self.free[free.start : free.stop + 1]
-        found = []
-        for (a, b), kind in BEADS.items():
-            if a >= len(ends[0]) or b >= len(ends[1]):
-                found.append(np.zeros((0, 0)))
-                continue
-            cost = self.costs.kinds * kind + self._lengths(ends[0][a:] - ends[0][:-a], ends[1][b:] - ends[1][:-b])
-            for weight, one in shared:
-                cost += weight * (a + b) / 2 * (1 - one.table(a, b))
-            if a == b == 1:
-                cost = np.minimum(cost, 2 * self.costs.worst)
-            if rivals:
-                cost += self.costs.rival * rivals.table(a, b)
-            found.append(cost)
-        return found
-
-    def likely(self, fixed: IntArray, free: IntArray) -> tuple[IntArray, IntArray]:
-        """Pairs of these sentences that are alike enough to cost less than leaving both out."""
-        found: list[tuple[IntArray, IntArray]] = []
-        for start in range(0, len(fixed), ROWS):
-            rows = fixed[start : start + ROWS]
-            unlike = [weight * (1 - measure.cosines(rows, free)) for weight, measure in self.measures]
-            cost: FloatArray = np.sum(unlike, axis=0)
-            if self.rivals:
-                cost += self.costs.rival * self.rivals.least(rows, free)
-            i, j = np.nonzero(cost < 2 * self.costs.skip)
-            found.append((rows[i], free[j]))
-        return np.concatenate([i for i, _ in found]), np.concatenate([j for _, j in found])
-
-    def _lengths(self, fixed: FloatArray, free: FloatArray) -> FloatArray:
-        """(n, m) what lengths say: squared difference from the expected one, in standard deviations, halved."""
-        expected = fixed[:, None] * self.ratio
-        variance = self.costs.variance * max(1.0, self.ratio) * (expected + free) / 2
-        return np.asarray(np.minimum((free - expected) ** 2 / variance / 2, FARTHEST))
-
-
-def _improve(best: FloatArray, chosen: NDArray[np.int8], cost: FloatArray, kind: int) -> None:
-    better = cost < best - 1e-9
-    np.copyto(best, cost, where=better)
-    chosen[better] = kind
-
-
-def _linked(beads: Sequence[Bead]) -> list[Bead]:
-    return [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
-
-
-def _with_moved(task: _Task, beads: Sequence[Bead]) -> list[Bead]:
-    """The beads, with stretches that both sides leave over joined where that is cheaper than leaving them out."""
-    kept, rest = _linked(beads), _rest(task, _linked(beads))
-    if not all(map(len, rest)):
-        return _complete(kept, *map(_runs, rest))
-    points = task.likely(*rest)
-    tried: dict[tuple[Span, Span], tuple[float, list[Bead]]] = {}
-    while True:
-        runs = [_runs(side) for side in rest]
-        for pair in (pairs := _pairs(points, runs)):
-            if pair not in tried:
-                found, cost = task.path(slice(*pair[0]), slice(*pair[1]))
-                alone = sum(stop - start for start, stop in pair) * task.costs.skip
-                tried[pair] = (alone - cost - task.costs.move, _linked(found))
-        used: set[tuple[str, int, int]] = set()
-        more: list[Bead] = []
-        for pair in sorted(pairs, key=lambda pair: -tried[pair][0]):
-            sides = {("fixed", *pair[0]), ("free", *pair[1])}
-            if tried[pair][0] > 0 and not used & sides:  # the best first, each stretch once
-                used |= sides
-                more += tried[pair][1]
-        if not more:
-            return _complete(kept, runs[0], runs[1])
-        kept = [*kept, *more]
-        rest = _rest(task, kept)
-
-
-def _rest(task: _Task, linked: Sequence[Bead]) -> tuple[IntArray, IntArray]:
-    """The sentences of both sides that are in no bead."""
-    free_of = [np.ones(len(side) - 1, dtype=bool) for side in (task.fixed, task.free)]
-    for bead in linked:
-        free_of[0][slice(*bead.fixed)] = free_of[1][slice(*bead.free)] = False
-    return np.flatnonzero(free_of[0]), np.flatnonzero(free_of[1])
-
-
-def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) -> set[tuple[Span, Span]]:
-    """The pairs of stretches that have a likely pair of sentences, and are small enough to be aligned at once."""
-    at = []
-    for side, some in zip(points, runs):
-        starts, stops = np.array([(0, 0), *some]).T  # one more, so that there is always one
-        index = np.searchsorted(starts[1:], side, "right")
-        at.append(np.where(side < stops[index], index, 0))
-    found = {(runs[0][i - 1], runs[1][j - 1]) for i, j in zip(*map(np.ndarray.tolist, at)) if i and j}
-    return {(a, b) for a, b in found if (a[1] - a[0]) * (b[1] - b[0]) <= CELLS}
-
-
-def _runs(numbers: IntArray) -> list[Span]:
-    """Neighbours among ascending numbers as stretches."""
-    found: list[Span] = []
-    for at in numbers.tolist():
-        if found and found[-1][1] == at:
-            found[-1] = (found[-1][0], at + 1)
-        else:
-            found.append((at, at + 1))
-    return found
-
-
-def _complete(linked: Sequence[Bead], fixed: Sequence[Span], free: Sequence[Span]) -> list[Bead]:
-    """All beads in the order of the fixed side: those without counterpart stand after what is before them."""
-    after_fixed = {at: bead.free[1] for bead in linked for at in range(*bead.fixed)}
-    after_free = {at: bead.fixed[1] for bead in linked for at in range(*bead.free)}
-    alone = [Bead((i, i + 1), (at, at)) for start, stop in fixed for at in [after_fixed.get(start - 1, 0)]
-             for i in range(start, stop)]  # fmt: skip
-    alone += [Bead((at, at), (j, j + 1)) for start, stop in free for at in [after_free.get(start - 1, 0)]
-              for j in range(start, stop)]  # fmt: skip
-    return sorted([*linked, *alone], key=lambda bead: (bead.fixed, bead.free))
+    beads = with_moved(task, beads)
+    return tuple(absorbed(task, beads, lines) if lines and vectors is not None else beads)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.alignment.alignment import Bead, Similarity, align
+from wholetext.alignment.alignment import align
+from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.segments import Sentences
 from wholetext.alignment.similarity import Features
 from wholetext.alignment.vectors import sentence_vectors
@@ -42,7 +43,8 @@ def align_paragraphs(fixed: Sentences, free: Sentences, *, ratio: float, measure
         beads = align(_joined(fixed), _joined(free), ratio=ratio, vectors=sums)
         linked = [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
         boxes = [(_sentences(fixed, bead.fixed), _sentences(free, bead.free)) for bead in linked]
-    return align(fixed.texts, free.texts, ratio=ratio, similarity=measure.given, vectors=vectors, boxes=boxes)
+    return align(fixed.texts, free.texts, ratio=ratio, similarity=measure.given, vectors=vectors, boxes=boxes,
+                 lines=free.lines())
 
 
 def _has_paragraphs(side: Sentences) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from wholetext.alignment.alignment import Bead, Similarity
+from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.paragraphs import Measure, align_paragraphs
-from wholetext.alignment.segments import Sentences, beads_of_segments, moved, place
+from wholetext.alignment.segments import Placed, Sentences, beads_of_segments, moved, place
 from wholetext.alignment.sentences import splitter
 from wholetext.alignment.vectors import covered, identity
 from wholetext.alignment.word_cuts import segments_by_words
@@ -22,7 +22,6 @@ from wholetext.types import Corpus, Document, Nulls, Output
 
 COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")  # of beads: segments–sentences
-NOTED = 10  # notes on single documents of a system
 FEW = 2.5  # sentences of the document per sentence of the output: more, and these are too few to line up
 CONTRADICTION = 0.2  # share of text that is called left out although the output is long enough to have it
 MEASURES = ("auto", "vectors", "words")
@@ -74,11 +73,14 @@ class Realigned:
             found[f"{a}–{b}" if plain else "1–n" if a == 1 else "n–m"] += 1
         return found
 
+    def out_of_order(self) -> list[int]:
+        """The segments whose text stood elsewhere."""
+        return sorted({at for bead in self.moved for at in range(*bead.fixed)})
+
     def notes(self) -> list[str]:
         """What a reader of this document's scores must know."""
         found = [self.note] if self.note else []
-        if self.moved:
-            segments = sorted({at for bead in self.moved for at in range(*bead.fixed)})
+        if segments := self.out_of_order():
             shown = ", ".join(str(at + 1) for at in segments[:5]) + (" …" if len(segments) > 5 else "")
             found.append(f"{count(len(segments), 'segment')} out of order (segment {shown}): put in the document's "
                          "order")
@@ -96,14 +98,24 @@ class Aligned:
 
     @property
     def notes(self) -> list[str]:
-        """What alignment went by; what was left out and added; a sentence for each document that is unusual, the rest
-        counted after ten."""
+        """What alignment went by; a sentence for each kind of document that is unusual (``details`` has each one)."""
         found = [self.measure] if self.measure and any(self.documents.values()) else []
-        for system, done in self.documents.items():
-            noted = [f"{system}, document {one.doc}: {note}" for one in done for note in one.notes()]
-            more = len(noted) - NOTED
-            found += noted[:NOTED] + ([f"{system}: {more} more notes of this kind"] if more > 0 else [])
+        each = [(system, one) for system, done in self.documents.items() for one in done]
+        words, moved = [(system, one) for system, one in each if one.note], [pair for pair in each if pair[1].moved]
+        if max(len(words), len(moved)) <= 1:
+            return [*found, *(f"{system}, document {one.doc}: {note}" for system, one in each for note in one.notes())]
+        if words:
+            found.append(f"no usable sentence breaks in {_where(words)}: lined up by words")
+        if moved:
+            segments = count(sum(len(one.out_of_order()) for _, one in moved), "segment")
+            found.append(f"{segments} out of order in {_where(moved)}: put in the documents' order")
         return found
+
+    @property
+    def details(self) -> dict[str, dict[str, list[str]]]:
+        """By system and document: what is unusual about it."""
+        return {system: {one.doc: notes for one in done if (notes := one.notes())}
+                for system, done in self.documents.items()}  # fmt: skip
 
     def summary(self) -> list[dict[str, Any]]:
         """What was done to each output: documents, beads of each kind, mean shares of characters left out and added."""
@@ -113,6 +125,13 @@ class Aligned:
                  "omitted": sum(one.omitted for one in done) / max(1, len(done)),
                  "added": sum(one.added for one in done) / max(1, len(done))}
                 for system, done in self.documents.items()]
+
+
+def _where(pairs: Sequence[tuple[str, Realigned]]) -> str:
+    """Counts by system: "3 documents (a 2, b 1)"."""
+    systems = Counter(system for system, _ in pairs)
+    shown = ", ".join(f"{system} {number}" for system, number in systems.items())
+    return f"{count(len(pairs), 'document')} ({shown})"
 
 
 def align(
@@ -137,7 +156,7 @@ def realign(corpus: Corpus, output: Output,
     todo = [doc for doc in corpus.docs if choices.every or len(output.docs[doc.id]) != len(doc)]
     cuts = splitter(choices.split, langs[0]), splitter(choices.split, langs[1])
     sides = {doc.id: Sentences.of(_side(doc, to), cuts[0]) for doc in todo}
-    sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]) for doc in todo}
+    sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]).mended() for doc in todo}
     measure = _measure(choices, langs)[0]
     ratio = expected_ratio([side.texts for side in sides.values()], [one.texts for one in sentences.values()], langs)
     glue = joiner(corpus.langs[1])
@@ -145,7 +164,8 @@ def realign(corpus: Corpus, output: Output,
     for doc in todo:
         fixed, free = sides[doc.id], sentences[doc.id]
         beads = align_paragraphs(fixed, free, ratio=ratio, measure=measure)
-        one = _lined_up(doc.id, fixed, free, beads, glue)
+        placed = place(fixed, free.texts, beads, glue, across=to == "source")
+        one = _lined_up(doc.id, fixed, free, beads, placed)
         if reason := _unusable(one, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))):
             one = _by_words(doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source")
         done.append(one)
@@ -179,8 +199,7 @@ def _measure(choices: AlignOptions, langs: tuple[str, str]) -> tuple[Measure, st
     return Measure("words"), f"aligned by shared words and length ({why})"
 
 
-def _lined_up(doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], glue: str) -> Realigned:
-    placed = place(fixed, free.texts, beads, glue)
+def _lined_up(doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], placed: Placed) -> Realigned:
     lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed.texts[slice(*bead.fixed)])
     more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free.texts[slice(*bead.free)])
     empty = tuple(at for at in sorted(set(fixed.owner)) if not placed.spans[at])

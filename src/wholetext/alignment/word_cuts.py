@@ -28,14 +28,18 @@ def segments_by_words(fixed: Sequence[str], text: str, *, across: bool = False) 
     Cuts are found by halving at segment ends (Hirschberg 1975): memory grows with the length of the texts, not with
     its square. ``across``: the two sides are of different languages.
     """
+    ends = [0, *cuts_by_words(fixed, text, across=across), len(text)]
+    return tuple(text[start:stop].strip() for start, stop in pairwise(ends))
+
+
+def cuts_by_words(fixed: Sequence[str], text: str, *, across: bool = False) -> list[int]:
+    """Where to cut the text: one place fewer than there are fixed segments."""
     spans = _tokens(text)
     numbers: dict[str, int] = {}
     sides = [_numbered([segment[a:b] for a, b in _tokens(segment)], numbers) for segment in fixed]
     free = _numbered([text[a:b] for a, b in spans], numbers)
-    cuts = [0, *_cuts(sides, free, FAR_ACROSS if across else FAR), len(spans)]
-    ends = [spans[at][0] if at < len(spans) else len(text) for at in cuts]
-    ends[0] = 0
-    return tuple(text[start:stop].strip() for start, stop in pairwise(ends))
+    cuts = _cuts(sides, free, FAR_ACROSS if across else FAR)
+    return [spans[at][0] if at < len(spans) else len(text) for at in cuts]
 
 
 def _tokens(text: str) -> list[tuple[int, int]]:

@@ -317,10 +317,11 @@ def align(
         done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every, similarity, nulls or "count"),
                    executor=executor)
     jsonl.write(out, replace(loaded, outputs=done.outputs))
-    warn([*loaded.warnings, *done.notes])
+    warn(terminal.by_kind([*loaded.warnings, *done.notes]))
     if json_ or format == "json":
         by_words = {system: {one.doc: one.note for one in some if one.note} for system, some in done.documents.items()}
-        terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words})
+        terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words,
+                             "notes": [*loaded.warnings, *done.notes], "documents": done.details})  # fmt: skip
         return
     _beads(done.summary())
     print(f"\nwritten: {out}   next: wholetext score {out} -m …")

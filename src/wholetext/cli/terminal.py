@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from wholetext.scoring.blocks.parts import Progress
 
 _OF_DOCUMENT = re.compile(r"(.+?), document \S")
+_ON_DOCUMENT = re.compile(r"(?P<system>.+?), document (?P<doc>.+?): (?:(?P<times>\d+) × )?(?P<what>.+)")
 _FIRST = 3  # notes on documents of one system or side that tables show
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
@@ -64,6 +65,24 @@ def warn(notes: Iterable[str]) -> None:
     """Print warnings to stderr."""
     for note in notes:
         print(f"warning: {printable(note)}", file=sys.stderr)
+
+
+def by_kind(notes: Iterable[str]) -> list[str]:
+    """Notes on single documents that say the same of a system summed up in one line each; others as they are."""
+    groups: dict[tuple[str, str], list[re.Match[str]]] = {}
+    for note in notes:
+        found = _ON_DOCUMENT.fullmatch(note)
+        key = (found["system"], found["what"]) if found else (note, "")
+        groups.setdefault(key, []).extend([found] if found else [])
+    lines = []
+    for (system, what), some in groups.items():
+        if len(some) < 2:
+            lines.append(some[0][0] if some else system)
+            continue
+        times = sum(int(one["times"] or 0) for one in some)
+        what = f"{times} × {what}" if times else what
+        lines.append(f"{system}, {len(some)} documents: {what} (first {some[0]['doc']})")
+    return lines
 
 
 def tsv_row(cells: Iterable[object]) -> str:

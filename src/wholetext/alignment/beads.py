@@ -1,0 +1,160 @@
+"""What it costs that sentences of an output go with sentences of a document, and the cheapest path in order.
+
+Dynamic programming over beads of 1–1, 1–0, 0–1, 1–n and n–m sentences with the length model of Gale and Church (1993,
+"A Program for Aligning Sentences in Bilingual Corpora", Computational Linguistics 19, section 3), to which is added how
+far the two sides of a bead are alike: by sentence vectors (as Thompson and Koehn 2019, "Vecalign", have it) and by
+shared words: numbers, names and cognates across languages, nearly all words within one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.alignment.similarity import ROWS, Features, Rivals, Table, shared_words
+from wholetext.types import FloatArray, IntArray
+
+Span = tuple[int, int]
+Similarity = Callable[[Sequence[str], Sequence[str]], FloatArray]  # two texts of n and m sentences → (n, m) in [0, 1]
+
+# Kinds of bead with the cost of each, after Gale and Church's table 5 but milder on merging: systems that translate
+# whole documents merge and split more than translators did.
+BEADS: dict[tuple[int, int], float] = {
+    (1, 1): 0.0, (1, 2): 2.0, (2, 1): 2.0, (1, 3): 3.0, (3, 1): 3.0, (1, 4): 4.0, (4, 1): 4.0, (2, 2): 4.4,
+    (2, 3): 6.0, (3, 2): 6.0}
+LIKELY = 8  # counterparts of a sentence out of order that are looked at: more are repetitions
+FARTHEST = 12.0  # the most that lengths can cost: beyond that they say no more
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What things cost; chosen on outputs with sentences merged, split, dropped, added and moved
+    (benchmarks/alignment.py says on which, and which are held out).
+    """
+
+    skip: float  # a sentence without counterpart
+    words: float  # sharing no word, per sentence
+    vectors: float = 0.0  # vectors at a right angle, per sentence
+    variance: float = 4.0  # of lengths, per character of the longer language; Gale and Church found 6.8
+    kinds: float = 1.0  # times the costs of BEADS
+    move: float = 6.0  # a block out of order
+    worst: float = np.inf  # the most that a sentence costs whose only counterpart is not like it
+    rival: float = 0.0  # how much more a sentence is like one elsewhere than like its counterpart, times this
+    inside: float = 0.0  # more than skip, for a sentence of the output beside one of its line that has a counterpart
+    beside: float = 0.0  # more than skip, for a sentence of the document beside one that has a counterpart
+
+
+GIVEN = Costs(skip=6.2, words=8.0)  # similarity from outside, in place of words
+BY_WORDS = Costs(skip=6.2, words=9.0, kinds=1.28, move=3.0, worst=6.0, rival=30.0)
+BY_VECTORS = Costs(skip=6.2, words=3.0, vectors=13.4, variance=4.2, kinds=1.28, move=2.0, worst=5.6, rival=12.0,
+                   inside=3.0, beside=0.7)
+
+
+@dataclass(frozen=True, slots=True)
+class Bead:
+    """Segments ``fixed`` of the document go with sentences ``free`` of the output; either stretch may be empty."""
+
+    fixed: Span
+    free: Span
+
+
+class Task:
+    """Two texts and what their beads cost."""
+
+    def __init__(self, fixed: Sequence[str], free: Sequence[str], ratio: float | None,
+                 similarity: Similarity | None, vectors: Features | None) -> None:  # fmt: skip
+        sizes = [np.array([len(text) + 1.0 for text in side]) for side in (fixed, free)]
+        if ratio is None:
+            ratio = float(sizes[1].sum() / sizes[0].sum()) if len(fixed) and len(free) else 1.0
+        self.ratio = ratio
+        self.costs = GIVEN if similarity is not None else BY_WORDS if vectors is None else BY_VECTORS
+        self.fixed, self.free = (np.concatenate([[0.0], np.cumsum(size)]) for size in sizes)
+        self.measures: list[tuple[float, Features | Table]] = []
+        if similarity is not None:
+            self.measures = [(self.costs.words, Table(similarity(fixed, free)))]
+        else:
+            self.measures = [(self.costs.words, shared_words(fixed, free))]
+            self.measures += [] if vectors is None else [(self.costs.vectors, vectors)]
+        self.rivals = Rivals(self.measures, len(fixed), len(free)) if self.costs.rival else None
+
+    def path(self, fixed: slice, free: slice) -> tuple[list[Bead], float]:
+        """The cheapest beads in order of a part of both texts, and what they cost."""
+        n, m, skip = fixed.stop - fixed.start, free.stop - free.start, self.costs.skip
+        tables = self.tables(fixed, free)
+        best = np.full((n + 1, m + 1), np.inf)
+        best[0, 0] = 0.0
+        chosen = np.zeros((n + 1, m + 1), dtype=np.int8)  # 1 + index into BEADS; -1: 1–0, -2: 0–1
+        skips = np.arange(m + 1) * skip
+        for i in range(n + 1):
+            for index, ((a, b), table) in enumerate(zip(BEADS, tables), 1):
+                if a <= i and b <= m:
+                    _improve(best[i, b:], chosen[i, b:], best[i - a, : m - b + 1] + table[i - a], index)
+            if i:
+                _improve(best[i], chosen[i], best[i - 1] + skip, -1)
+            _improve(best[i], chosen[i], np.minimum.accumulate(best[i] - skips) + skips, -2)
+        total = float(best[n, m])
+        kinds = dict(enumerate(BEADS, 1)) | {-1: (1, 0), -2: (0, 1)}
+        beads, i, j = [], fixed.stop, free.stop
+        while n or m:  # back from the last cell
+            a, b = kinds[int(chosen[n, m])]
+            beads.append(Bead((i - a, i), (j - b, j)))
+            n, m, i, j = n - a, m - b, i - a, j - b
+        return beads[::-1], total
+
+    def tables(self, fixed: slice, free: slice) -> list[FloatArray]:
+        """For each kind of bead: (n - a + 1, m - b + 1) the cost of every such bead of a part of both texts."""
+        shared = [(weight, measure.box(fixed, free)) for weight, measure in self.measures]
+        rivals = self.rivals.box(fixed, free) if self.rivals else None
+        ends = self.fixed[fixed.start : fixed.stop + 1], self.free[free.start : free.stop + 1]
+        found = []
+        for (a, b), kind in BEADS.items():
+            if a >= len(ends[0]) or b >= len(ends[1]):
+                found.append(np.zeros((0, 0)))
+                continue
+            cost = self.costs.kinds * kind + self._lengths(ends[0][a:] - ends[0][:-a], ends[1][b:] - ends[1][:-b])
+            for weight, one in shared:
+                cost += weight * (a + b) / 2 * (1 - one.table(a, b))
+            if a == b == 1:
+                cost = np.minimum(cost, 2 * self.costs.worst)
+            if rivals:
+                cost += self.costs.rival * rivals.table(a, b)
+            found.append(cost)
+        return found
+
+    def bead(self, bead: Bead) -> float:
+        """What one bead costs, of any size, apart from rivals."""
+        (i, k), (j, m) = bead.fixed, bead.free
+        a, b = k - i, m - j
+        kind = BEADS.get((a, b), a + b - 1.0)
+        lengths = self._lengths(self.fixed[[k]] - self.fixed[i], self.free[[m]] - self.free[j])
+        unlike = sum(weight * (1 - measure.together(bead.fixed, bead.free)) for weight, measure in self.measures)
+        return float(self.costs.kinds * kind + lengths[0, 0] + (a + b) / 2 * unlike)
+
+    def likely(self, fixed: IntArray, free: IntArray) -> tuple[IntArray, IntArray]:
+        """Pairs of these sentences that are alike enough to cost less than leaving both out, some of each at most."""
+        found: list[tuple[IntArray, IntArray]] = []
+        for start in range(0, len(fixed), ROWS):
+            rows = fixed[start : start + ROWS]
+            unlike = [weight * (1 - measure.cosines(rows, free)) for weight, measure in self.measures]
+            cost: FloatArray = np.sum(unlike, axis=0)
+            if self.rivals:
+                cost += self.costs.rival * self.rivals.least(rows, free)
+            best = np.argsort(cost, axis=1, kind="stable")[:, :LIKELY]
+            i, at = np.nonzero(np.take_along_axis(cost, best, axis=1) < 2 * self.costs.skip)
+            found.append((rows[i], free[best[i, at]]))
+        return np.concatenate([i for i, _ in found]), np.concatenate([j for _, j in found])
+
+    def _lengths(self, fixed: FloatArray, free: FloatArray) -> FloatArray:
+        """(n, m) what lengths say: squared difference from the expected one, in standard deviations, halved."""
+        expected = fixed[:, None] * self.ratio
+        variance = self.costs.variance * max(1.0, self.ratio) * (expected + free) / 2
+        return np.asarray(np.minimum((free - expected) ** 2 / variance / 2, FARTHEST))
+
+
+def _improve(best: FloatArray, chosen: NDArray[np.int8], cost: FloatArray, kind: int) -> None:
+    better = cost < best - 1e-9
+    np.copyto(best, cost, where=better)
+    chosen[better] = kind

@@ -1,0 +1,159 @@
+"""Sentences that the path in order leaves over: blocks out of order, and sentences that belong to their neighbours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from wholetext.alignment.beads import LIKELY, Bead, Span, Task
+from wholetext.types import IntArray
+
+CELLS = 160_000  # of two stretches that are aligned at once
+ROUNDS = 20  # of looking for blocks: each finds what the one before left over
+
+Pair = tuple[Span, Span]
+
+
+def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
+    """The beads, with stretches that both sides leave over joined where that is cheaper than leaving them out.
+
+    A paragraph that was moved is such a block. Sentences that have found their counterparts are no rivals any more.
+    """
+    kept, rest = _linked(beads), _rest(task, _linked(beads))
+    if not all(map(len, rest)):
+        return _complete(kept, *map(_runs, rest))
+    if task.rivals:
+        task.rivals.only(*rest)
+    points = task.likely(*rest)
+    tried: dict[Pair, tuple[float, list[Bead]]] = {}
+    for _ in range(ROUNDS):
+        runs = [_runs(side) for side in rest]
+        gaps = _gaps(task, kept)
+        pairs = _pairs(points, runs)
+        for pair in pairs - tried.keys():
+            found, cost = task.path(slice(*pair[0]), slice(*pair[1]))
+            alone = sum(stop - start for start, stop in pair) * task.costs.skip
+            tried[pair] = (alone - cost - (0 if pair in gaps else task.costs.move), _linked(found))
+        used: set[tuple[str, int, int]] = set()
+        more: list[Bead] = []
+        for pair in sorted(pairs, key=lambda pair: (-tried[pair][0], pair)):
+            sides = {("fixed", *pair[0]), ("free", *pair[1])}
+            if tried[pair][0] > 0 and not used & sides:  # the best first, each stretch once
+                used |= sides
+                more += tried[pair][1]
+        if not more:
+            break
+        kept = [*kept, *more]
+        rest = _rest(task, kept)
+    return _complete(kept, *map(_runs, rest))
+
+
+def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int]) -> list[Bead]:
+    """The beads, with sentences without counterpart put to their neighbours where leaving them out costs more.
+
+    A sentence of the output goes to a neighbour in its line (a sentence is broken in two more often than one is added
+    beside it), one of the document to a neighbour that stands alone (two become one more often than one is left out).
+    """
+    linked = set(_linked(beads))
+    cost = cache(task.bead)
+    for _ in range(ROUNDS):
+        before = set(linked)
+        for free, extra in ((True, task.costs.inside), (False, task.costs.beside)):
+            starts, stops = ({_side(bead, free)[end]: bead for bead in linked} for end in (0, 1))
+            for at in _rest(task, linked)[free].tolist():
+                grown = [(cost(new) - cost(old), old, new) for old, new in _grown(starts, stops, at, free, lines)]
+                if grown and (best := min(grown, key=lambda one: one[0]))[0] < task.costs.skip + extra:
+                    linked.remove(best[1])
+                    linked.add(new := best[2])
+                    starts[_side(new, free)[0]] = stops[_side(new, free)[1]] = new
+        if before == linked:
+            break
+    return _complete(list(linked), *map(_runs, _rest(task, linked)))
+
+
+def _grown(starts: dict[int, Bead], stops: dict[int, Bead], at: int, free: bool,
+           lines: Sequence[int]) -> Iterator[tuple[Bead, Bead]]:  # fmt: skip
+    """The beads beside a sentence, without and with it."""
+    for bead, near in ((stops.get(at), at - 1), (starts.get(at + 1), at + 1)):
+        if bead is None:
+            continue
+        start, stop = _side(bead, free)
+        span = (min(start, at), max(stop, at + 1))
+        if free and lines[near] == lines[at]:
+            yield bead, Bead(bead.fixed, span)
+        elif not free and stop - start == 1 and bead.free[1] - bead.free[0] <= 2:
+            yield bead, Bead(span, bead.free)
+
+
+def _side(bead: Bead, free: bool) -> Span:
+    return bead.free if free else bead.fixed
+
+
+def _linked(beads: Sequence[Bead]) -> list[Bead]:
+    return [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
+
+
+def _rest(task: Task, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
+    """The sentences of both sides that are in no bead."""
+    free_of = [np.ones(len(side) - 1, dtype=bool) for side in (task.fixed, task.free)]
+    for bead in linked:
+        free_of[0][slice(*bead.fixed)] = free_of[1][slice(*bead.free)] = False
+    return np.flatnonzero(free_of[0]), np.flatnonzero(free_of[1])
+
+
+def _gaps(task: Task, linked: Sequence[Bead]) -> set[Pair]:
+    """The pairs of stretches between two beads that follow each other on both sides: these are in order."""
+    ends = [(len(task.fixed) - 1, len(task.free) - 1)]
+    before = {0: 0, **{bead.fixed[1]: bead.free[1] for bead in linked}}
+    ordered = sorted([(bead.fixed[0], bead.free[0]) for bead in linked] + ends)
+    last, found = 0, set()
+    stops = {bead.fixed[0]: bead.fixed[1] for bead in linked}
+    for i, j in ordered:
+        found.add(((last, i), (before[last], j)))
+        last = stops.get(i, i)
+    return found
+
+
+def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) -> set[Pair]:
+    """The pairs of stretches that have likely pairs of sentences, and are small enough to be aligned at once; for each
+    stretch those with the most.
+    """
+    at = []
+    for side, some in zip(points, runs):
+        starts, stops = np.array([(0, 0), *some]).T  # one more, so that there is always one
+        index = np.searchsorted(starts[1:], side, "right")
+        at.append(np.where(side < stops[index], index, 0))
+    found = Counter((runs[0][i - 1], runs[1][j - 1]) for i, j in zip(*map(np.ndarray.tolist, at)) if i and j)
+    seen: Counter[tuple[int, Span]] = Counter()
+    kept = set()
+    for pair, _ in sorted(found.items(), key=lambda item: (-item[1], item[0])):
+        (i, k), (j, m) = pair
+        if (k - i) * (m - j) <= CELLS and max(seen[0, pair[0]], seen[1, pair[1]]) < LIKELY:
+            seen.update([(0, pair[0]), (1, pair[1])])
+            kept.add(pair)
+    return kept
+
+
+def _runs(numbers: IntArray) -> list[Span]:
+    """Neighbours among ascending numbers as stretches."""
+    found: list[Span] = []
+    for at in numbers.tolist():
+        if found and found[-1][1] == at:
+            found[-1] = (found[-1][0], at + 1)
+        else:
+            found.append((at, at + 1))
+    return found
+
+
+def _complete(linked: Sequence[Bead], fixed: Sequence[Span], free: Sequence[Span]) -> list[Bead]:
+    """All beads in the order of the fixed side: those without counterpart stand after what is before them."""
+    after_fixed = {at: bead.free[1] for bead in linked for at in range(*bead.fixed)}
+    after_free = {at: bead.fixed[1] for bead in linked for at in range(*bead.free)}
+    alone = [Bead((i, i + 1), (at, at)) for start, stop in fixed for at in [after_fixed.get(start - 1, 0)]
+             for i in range(start, stop)]  # fmt: skip
+    alone += [Bead((at, at), (j, j + 1)) for start, stop in free for at in [after_free.get(start - 1, 0)]
+              for j in range(start, stop)]  # fmt: skip
+    return sorted([*linked, *alone], key=lambda bead: (bead.fixed, bead.free))
