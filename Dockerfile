@@ -4,7 +4,9 @@
 #   docker run --rm -v "$PWD:/data" wholetext score -s src.txt -t sys.txt -r ref.txt -d docids.txt -m d-blonde chrf --out run
 #
 # Models that are not in the image are kept in /cache: give it a volume (-v wholetext-cache:/cache) to keep them.
+# Packages of Debian have no version here: its mirrors keep only the latest of each.
 FROM debian:bookworm-slim AS build
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 python3-venv \
  && rm -rf /var/lib/apt/lists/*
@@ -17,6 +19,7 @@ RUN /opt/wholetext/bin/pip install --no-cache-dir --extra-index-url https://down
       -c /src/constraints.txt "/src[$EXTRAS]"
 
 FROM debian:bookworm-slim
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 \
  && rm -rf /var/lib/apt/lists/* \
@@ -24,7 +27,7 @@ RUN apt-get update \
  && install -d -o wholetext -g wholetext /data /cache
 COPY --from=build /opt/wholetext /opt/wholetext
 ENV PATH=/opt/wholetext/bin:$PATH XDG_CACHE_HOME=/cache PYTHONUTF8=1
-USER wholetext
+USER 1000
 WORKDIR /data
 ENTRYPOINT ["wholetext"]
 CMD ["--help"]
