@@ -2,7 +2,7 @@
 
 1. The lowest supported version of every dependency (``uv pip compile --resolution lowest-direct``), core and extras, in
    an environment of its own: the tests of metrics, models, readers, taggers, scoring, significance and reports.
-2. Every Python from 3.10 to 3.13 that is installed: the core alone, with the tests that need no more.
+2. Every Python from 3.10 to 3.13 that is installed: the core and the report, with tests that need no more.
 
 Other versions of Python are named in the last line; ``ruff`` (target py310) and ``mypy`` (3.10) look at the syntax and
 the standard library for them.
@@ -77,8 +77,8 @@ def main() -> int:
     there = [version for version in PYTHONS if interpreter(given.uv, version)]
     if given.only != "lowest":
         for version in there:
-            print(f"Python {version}, the core alone", flush=True)
-            tested(given.uv, f"python{version}", version, ["-r", "pyproject.toml"], CORE)
+            print(f"Python {version}, core and report", flush=True)
+            tested(given.uv, f"python{version}", version, ["-r", "pyproject.toml", "--extra", "report"], CORE)
     print(f"tested with Python {', '.join(there)}; not installed: {', '.join({*PYTHONS} - {*there}) or 'none'}")
     return 0
 

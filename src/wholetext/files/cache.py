@@ -179,7 +179,8 @@ class Cache:
     def _rename(self, fault: Exception) -> None:
         """Set the damaged file aside; an error if the fault is not the file's."""
         text = "it names things that are not UTF-8" if isinstance(fault, UnicodeDecodeError) else str(fault)
-        told = f"{text} {getattr(fault, 'sqlite_errorname', '')}"
+        unnamed = "_WRITE" if "disk I/O" in text else ""  # Python 3.10 has no codes; an error harms less
+        told = f"{text} {getattr(fault, 'sqlite_errorname', unnamed)}"
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         # a damaged header makes SQLite take a file for read-only
         if any(word in told for word in _ENVIRONMENT) and not ("readonly" in text and writable):
