@@ -80,8 +80,8 @@ def measured(rows: int, segments: int, folder: Path) -> Run:
 
 def table(runs: list[Run]) -> list[str]:
     machine = f"{processor()}, {os.cpu_count()} processors, one thread, Python {platform.python_version()}"
-    lines = [f"Written by `python benchmarks/scaling.py --write` on {date.today()} ({machine}; load "
-             f"{os.getloadavg()[0]:.0f}):",
+    lines = [f"Written by `python benchmarks/scaling.py {' '.join(sys.argv[1:])}` on {date.today()} ({machine}; load",
+             f"{os.getloadavg()[0]:.0f} at the end):",
              f"`score -m {' -m '.join(METRICS)} --no-cache --no-flags --store parquet` with intervals and p-values,",
              f"source, reference and {len(SYSTEMS)} systems, segments of about 70 characters, texts on disk.",
              "A row is a segment of a system. Growth: a row's time over the least in smaller corpora.", "",
