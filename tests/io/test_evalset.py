@@ -167,9 +167,9 @@ def test_every_pair_of_every_real_folder_is_read(data: Path) -> None:
 @pytest.mark.data
 def test_a_real_folder_reads_fast(data: Path) -> None:
     evalset.read(data / "evalsets/wmt21.news", "zh-en")
-    start = time.perf_counter()
+    start = time.process_time()
     evalset.read(data / "evalsets/wmt21.news", "zh-en")
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 def test_what_has_no_human_scores_says_so(tmp_path: Path) -> None:
