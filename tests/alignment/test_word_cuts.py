@@ -61,6 +61,17 @@ def test_sound_output_keeps_its_sentences() -> None:
     assert not any(one.note for one in done)
 
 
+def test_few_sentences_stay_where_words_in_order_fit_worse() -> None:
+    """Five segments as two lines without punctuation, the second half first: words in order would lose two of them."""
+    fixed = tuple(" ".join(f"{name}{letter}" for letter in "abcdefgh") for name in ("Ab", "Cd", "Ef", "Gh", "Ij"))
+    corpus = Corpus("c", ("de", "en"), (Document("d", None, {"A": fixed}),))
+    output, (done,) = realign(corpus, Output("x", {"d": (" ".join(fixed[2:]), " ".join(fixed[:2]))}),
+                              AlignOptions(similarity="words"))
+    assert output.docs["d"] == fixed and done.moved and not done.note
+    output, (done,) = realign(corpus, Output("x", {"d": (" ".join(fixed),)}), AlignOptions(similarity="words"))
+    assert output.docs["d"] == fixed and "aligned by words" in done.note
+
+
 def test_what_is_really_left_out_stays_left_out() -> None:
     half = Output("x", {doc.id: SOUND.docs[doc.id][: len(doc) // 2] for doc in CORPUS.docs})
     _, done = realign(CORPUS, half)

@@ -1,7 +1,8 @@
 """Which sentences of an output go with which segments of a document: alignment by length and similarity.
 
 The cheapest path in order (`beads`) comes first; long texts are cut at anchors before it, so that memory grows with
-their length. What the path leaves over on both sides is then aligned once more (`leftovers`).
+their length. What the path leaves over on both sides is then aligned once more (`leftovers`), and what it gave to the
+wrong place is handed over (`exchanges`).
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Sequence
 
 from wholetext.alignment.anchors import Box, cut_at_anchors
 from wholetext.alignment.beads import Bead, Similarity, Task
-from wholetext.alignment.leftovers import absorbed, with_moved
+from wholetext.alignment.exchanges import exchanged
+from wholetext.alignment.leftovers import absorbed, gains_of_halves, with_moved
 from wholetext.alignment.similarity import Features
+from wholetext.alignment.vectors import encode
 
 CELLS = 160_000  # of a box of sentences that is aligned at once
 
@@ -22,12 +25,16 @@ def align(fixed: Sequence[str], free: Sequence[str], *, ratio: float | None = No
     """The cheapest beads, in the order of ``fixed``; together they cover both texts.
 
     ``ratio`` is the expected length of ``free`` per character of ``fixed`` (estimated from the two unless given).
-    ``vectors`` are the sentence vectors of both; ``similarity`` stands in for vectors and shared words. ``boxes`` are
-    parts of both texts that are known to correspond; ``lines`` say which line each sentence of ``free`` stands in.
+    ``vectors`` are the sentence vectors of both; ``similarity`` replaces vectors and shared words. ``boxes`` are
+    parts of both texts that are known to correspond; ``lines`` are the lines of the sentences of ``free``.
     """
     task = Task(fixed, free, ratio, similarity, vectors)
     whole = (slice(0, len(fixed)), slice(0, len(free)))
     smaller = [part for box in boxes or [whole] for part in cut_at_anchors(task.measures, box, CELLS)]
     beads = [bead for box in smaller for bead in task.path(*box)[0]]
     beads = with_moved(task, beads)
-    return tuple(absorbed(task, beads, lines) if lines and vectors is not None else beads)
+    if lines is None or vectors is None:
+        return tuple(beads)
+    gains = gains_of_halves(fixed, free, vectors, encode)
+    beads = exchanged(task, absorbed(task, beads, lines, gains))
+    return tuple(absorbed(task, beads, lines, gains))

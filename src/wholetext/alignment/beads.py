@@ -26,13 +26,13 @@ BEADS: dict[tuple[int, int], float] = {
     (1, 1): 0.0, (1, 2): 2.0, (2, 1): 2.0, (1, 3): 3.0, (3, 1): 3.0, (1, 4): 4.0, (4, 1): 4.0, (2, 2): 4.4,
     (2, 3): 6.0, (3, 2): 6.0}
 LIKELY = 8  # counterparts of a sentence out of order that are looked at: more are repetitions
-FARTHEST = 12.0  # the most that lengths can cost: beyond that they say no more
+FARTHEST = 12.0  # the maximum cost of a difference in length
 
 
 @dataclass(frozen=True)
 class Costs:
     """What things cost; chosen on outputs with sentences merged, split, dropped, added and moved
-    (benchmarks/alignment.py says on which, and which are held out).
+    (benchmarks/alignment.py lists them and those held out).
     """
 
     skip: float  # a sentence without counterpart
@@ -43,14 +43,15 @@ class Costs:
     move: float = 6.0  # a block out of order
     worst: float = np.inf  # the most that a sentence costs whose only counterpart is not like it
     rival: float = 0.0  # how much more a sentence is like one elsewhere than like its counterpart, times this
-    inside: float = 0.0  # more than skip, for a sentence of the output beside one of its line that has a counterpart
-    beside: float = 0.0  # more than skip, for a sentence of the document beside one that has a counterpart
+    inside: float = 0.0  # added to skip for a sentence of the output next to an aligned one of its line
+    beside: float = 0.0  # added to skip for a sentence of the document next to an aligned one
+    halves: float = 0.0  # times what similarity gains if the text of both is cut in two (`gains_of_halves`)
 
 
 GIVEN = Costs(skip=6.2, words=8.0)  # similarity from outside, in place of words
 BY_WORDS = Costs(skip=6.2, words=9.0, kinds=1.28, move=3.0, worst=6.0, rival=30.0)
 BY_VECTORS = Costs(skip=6.2, words=3.0, vectors=13.4, variance=4.2, kinds=1.28, move=2.0, worst=5.6, rival=12.0,
-                   inside=3.0, beside=0.7)
+                   inside=3.0, beside=2.9, halves=20.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,11 @@ class Task:
         unlike = sum(weight * (1 - measure.together(bead.fixed, bead.free)) for weight, measure in self.measures)
         return float(self.costs.kinds * kind + lengths[0, 0] + (a + b) / 2 * unlike)
 
+    def fullness(self, bead: Bead) -> float:
+        """The length of a bead's text by what its segments let expect."""
+        (i, k), (j, m) = bead.fixed, bead.free
+        return float((self.free[m] - self.free[j]) / (self.ratio * (self.fixed[k] - self.fixed[i])))
+
     def likely(self, fixed: IntArray, free: IntArray) -> tuple[IntArray, IntArray]:
         """Pairs of these sentences that are alike enough to cost less than leaving both out, some of each at most."""
         found: list[tuple[IntArray, IntArray]] = []
@@ -148,7 +154,7 @@ class Task:
         return np.concatenate([i for i, _ in found]), np.concatenate([j for _, j in found])
 
     def _lengths(self, fixed: FloatArray, free: FloatArray) -> FloatArray:
-        """(n, m) what lengths say: squared difference from the expected one, in standard deviations, halved."""
+        """(n, m) cost of the lengths: half the squared difference from the expected one, in standard deviations."""
         expected = fixed[:, None] * self.ratio
         variance = self.costs.variance * max(1.0, self.ratio) * (expected + free) / 2
         return np.asarray(np.minimum((free - expected) ** 2 / variance / 2, FARTHEST))

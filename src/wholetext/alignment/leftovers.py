@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.alignment.beads import LIKELY, Bead, Span, Task
+from wholetext.alignment.similarity import Features
 from wholetext.types import IntArray
 
 CELLS = 160_000  # of two stretches that are aligned at once
 ROUNDS = 20  # of looking for blocks: each finds what the one before left over
+FULL = 0.6  # a text that has two segments in it has at least this share of their expected length
+REACH = 1.2  # a segment that its neighbour's text could only take at this price or more is left out without a trial
+
+AROUND = (0.0, -0.08, 0.08, -0.16, 0.16)  # of the text: cuts that are tried, from where lengths put the break
+_BLANK = re.compile(r"\s+")
 
 Pair = tuple[Span, Span]
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+Gains = Callable[[Sequence[tuple[Bead, Bead]]], list[float]]
 
 
 def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
@@ -24,7 +34,7 @@ def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
     """
     kept, rest = _linked(beads), _rest(task, _linked(beads))
     if not all(map(len, rest)):
-        return _complete(kept, *map(_runs, rest))
+        return complete(task, kept)
     if task.rivals:
         task.rivals.only(*rest)
     points = task.likely(*rest)
@@ -48,35 +58,53 @@ def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
             break
         kept = [*kept, *more]
         rest = _rest(task, kept)
-    return _complete(kept, *map(_runs, rest))
+    return complete(task, kept)
 
 
-def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int]) -> list[Bead]:
+def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gains) -> list[Bead]:
     """The beads, with sentences without counterpart put to their neighbours where leaving them out costs more.
 
     A sentence of the output goes to a neighbour in its line (a sentence is broken in two more often than one is added
-    beside it), one of the document to a neighbour that stands alone (two become one more often than one is left out).
+    beside it), one of the document to a neighbour that stands alone (two become one more often than one is left out),
+    if the text there can be cut so that both are found in it (``gains``).
     """
     linked = set(_linked(beads))
     cost = cache(task.bead)
+
+    def uncut(old: Bead, new: Bead, free: bool) -> float:
+        """How much dearer leaving the sentence out would have to be, without regard to cuts."""
+        return cost(new) - cost(old) - task.costs.skip - (task.costs.inside if free else task.costs.beside)
+
+    def tried(old: Bead, new: Bead) -> bool:
+        return uncut(old, new, False) <= REACH and task.fullness(new) >= FULL
+
+    @cache
+    def price(old: Bead, new: Bead, free: bool) -> float:
+        if free or (more := uncut(old, new, free)) > REACH:
+            return uncut(old, new, free)
+        return more - task.costs.halves * gains([(old, new)])[0] if tried(old, new) else np.inf
+
     for _ in range(ROUNDS):
         before = set(linked)
-        for free, extra in ((True, task.costs.inside), (False, task.costs.beside)):
+        for free in (True, False):
             starts, stops = ({_side(bead, free)[end]: bead for bead in linked} for end in (0, 1))
-            for at in _rest(task, linked)[free].tolist():
-                grown = [(cost(new) - cost(old), old, new) for old, new in _grown(starts, stops, at, free, lines)]
-                if grown and (best := min(grown, key=lambda one: one[0]))[0] < task.costs.skip + extra:
+            rest = _rest(task, linked)[free].tolist()
+            if not free:  # all texts at once: encoding them one by one takes three times as long
+                gains([pair for at in rest for pair in _grown(starts, stops, at, free, lines) if tried(*pair)])
+            for at in rest:
+                grown = [(price(old, new, free), old, new) for old, new in _grown(starts, stops, at, free, lines)]
+                if grown and (best := min(grown, key=lambda one: one[0]))[0] < 0:
                     linked.remove(best[1])
                     linked.add(new := best[2])
                     starts[_side(new, free)[0]] = stops[_side(new, free)[1]] = new
         if before == linked:
             break
-    return _complete(list(linked), *map(_runs, _rest(task, linked)))
+    return complete(task, list(linked))
 
 
 def _grown(starts: dict[int, Bead], stops: dict[int, Bead], at: int, free: bool,
            lines: Sequence[int]) -> Iterator[tuple[Bead, Bead]]:  # fmt: skip
-    """The beads beside a sentence, without and with it."""
+    """The beads next to a sentence, without and with it."""
     for bead, near in ((stops.get(at), at - 1), (starts.get(at + 1), at + 1)):
         if bead is None:
             continue
@@ -148,8 +176,9 @@ def _runs(numbers: IntArray) -> list[Span]:
     return found
 
 
-def _complete(linked: Sequence[Bead], fixed: Sequence[Span], free: Sequence[Span]) -> list[Bead]:
-    """All beads in the order of the fixed side: those without counterpart stand after what is before them."""
+def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
+    """All beads in the order of the fixed side: those without a counterpart follow their predecessor."""
+    fixed, free = map(_runs, _rest(task, linked))
     after_fixed = {at: bead.free[1] for bead in linked for at in range(*bead.fixed)}
     after_free = {at: bead.fixed[1] for bead in linked for at in range(*bead.free)}
     alone = [Bead((i, i + 1), (at, at)) for start, stop in fixed for at in [after_fixed.get(start - 1, 0)]
@@ -157,3 +186,35 @@ def _complete(linked: Sequence[Bead], fixed: Sequence[Span], free: Sequence[Span
     alone += [Bead((at, at), (j, j + 1)) for start, stop in free for at in [after_free.get(start - 1, 0)]
               for j in range(start, stop)]  # fmt: skip
     return sorted([*linked, *alone], key=lambda bead: (bead.fixed, bead.free))
+
+
+def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features, encode: Encode) -> Gains:
+    """A function of pairs of a bead and the same bead with one more segment, the first or the last: what the
+    similarity by vectors gains if the text is cut in two, from -2 to 2; -inf where it cannot be cut.
+
+    A headline and the sentence after it, on one line without a full stop, are more similar to their two segments when
+    cut than the whole is to one of them.
+    """
+    known: dict[tuple[Bead, Bead], float] = {}
+
+    def halves(old: Bead, new: Bead) -> list[str]:
+        first, last = new.fixed[0], new.fixed[1] - 1
+        text = " ".join(free[slice(*old.free)])
+        places = [found.end() for found in _BLANK.finditer(text)]
+        if last - first != 1 or not places:
+            return []
+        share = len(fixed[first]) / max(1, len(fixed[first]) + len(fixed[last]))
+        cuts = {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND}
+        return [part for at in sorted(cuts) for part in (text[:at].rstrip(), text[at:])]
+
+    def gains(pairs: Sequence[tuple[Bead, Bead]]) -> list[float]:
+        texts = {pair: halves(*pair) for pair in pairs if pair not in known}
+        every = list(dict.fromkeys(part for parts in texts.values() for part in parts))
+        found = dict(zip(every, encode(every) if every else ()))
+        for (old, new), parts in texts.items():
+            one, two = vectors.fixed[new.fixed[0]], vectors.fixed[new.fixed[1] - 1]
+            apart = [float(one @ found[a] + two @ found[b]) / 2 for a, b in zip(parts[::2], parts[1::2])]
+            known[old, new] = max(apart) - vectors.together(old.fixed, old.free) if apart else -np.inf
+        return [known[pair] for pair in pairs]
+
+    return gains

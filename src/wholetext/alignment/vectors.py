@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.alignment.sentence_encoder import Encoder
+from wholetext.alignment.sentence_encoder import Encoder, Windows
 from wholetext.errors import MissingExtra
 from wholetext.files.packages import check_package
 from wholetext.languages import code_of
@@ -38,6 +39,21 @@ def identity() -> str:
 def sentence_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     """(texts, 512) vectors of unit length; equal sentences are encoded once, the last documents' are kept."""
     return _encoded(tuple(texts)) if texts else np.zeros((0, DIMENSIONS), dtype=np.float32)
+
+
+def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+    """The same, of texts that will not come again."""
+    return _model().encode(list(texts))
+
+
+def windows(texts: Sequence[str], sizes: Sequence[int]) -> list[Windows]:
+    """Vectors of texts and of windows of so many pieces in them."""
+    return _model().windows(list(texts), sizes)
+
+
+def pieces() -> Any:
+    """The SentencePiece model that divides texts into pieces."""
+    return _model().pieces
 
 
 @lru_cache(maxsize=16)  # one side of a document is the same for all systems

@@ -1,0 +1,68 @@
+"""Counterparts that beads hand over where the whole becomes cheaper: the path in order gives a sentence to the next
+best place before blocks out of order are found, and what such a block has beside it may claim it afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from wholetext.alignment.beads import Bead, Span, Task
+
+ROUNDS = 10  # of exchanges: each may make others worth while
+BREAKS = 3  # that a block out of order makes: before it, after it, and where it stands
+
+
+def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
+    """The beads that link both sides, after exchanges that make them cheaper, those that gain most first.
+
+    A sentence without counterpart beside a bead takes the sentence that stands beside the same bead on the other side
+    from another single counterpart, which then has none. Breaks in the order cost as much as the moved blocks that they
+    make.
+    """
+    linked = {bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]}
+    cost = cache(task.bead)
+    breaks = _breaks(linked)
+    gone: set[Bead] = set()  # what has been handed over is not taken back
+    for _ in range(ROUNDS):
+        offers = [(cost(new) - cost(old), old, new) for old, new in _exchanges(task, linked) if new not in gone]
+        came: list[Bead] = []
+        for more, old, new in sorted(offers, key=lambda offer: offer[0]):
+            stale = old not in linked or any(one.fixed == new.fixed or one.free == new.free for one in came)
+            if stale or more >= task.costs.move:  # no exchange makes more than one moved block fewer
+                continue
+            after = (linked - {old}) | {new}
+            broken = _breaks(after)
+            if more + task.costs.move * (broken - breaks) / BREAKS < 0:
+                linked, breaks = after, broken
+                gone.add(old)
+                came.append(new)
+        if not came:
+            break
+    return sorted(linked, key=lambda bead: bead.fixed)
+
+
+def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
+    """A bead that would go, and the one that would come in its place."""
+    for free in (False, True):
+        own, other = ({at: bead for bead in linked for at in range(*_side(bead, side))} for side in (free, not free))
+        for at in set(range(len(task.free if free else task.fixed) - 1)) - own.keys():
+            for near, end in ((own.get(at - 1), 1), (own.get(at + 1), 0)):
+                wanted = _side(near, not free)[end] - (not end) if near else -1
+                old = other.get(wanted)
+                if old and all(stop - start == 1 for start, stop in (old.fixed, old.free)):
+                    spans = (at, at + 1), (wanted, wanted + 1)
+                    yield old, Bead(*spans[::-1]) if free else Bead(*spans)
+
+
+def _side(bead: Bead, free: bool) -> Span:
+    return bead.free if free else bead.fixed
+
+
+def _breaks(linked: set[Bead]) -> int:
+    """How often the next bead of the document is not the next one of the output."""
+    places = np.array([(bead.fixed[0], bead.free[0]) for bead in linked]).reshape(-1, 2)
+    ranks = np.argsort(np.argsort(places[:, 1]))[np.argsort(places[:, 0])]
+    return int((np.diff(ranks) != 1).sum())
