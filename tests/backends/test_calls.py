@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
+from scripted import ScriptedServer
 
-from wholetext.backends.chat.calls import Ask, Calls, estimated
+from wholetext.backends.chat.calls import Ask, Calls, Sampling, estimated
+from wholetext.backends.chat.endpoint import Chat
 from wholetext.errors import InputError, ModelError
 
 PRICES = 'currency = "EUR"\n[models."gpt"]\ninput = 0.5\noutput = 2\n'
@@ -38,7 +41,18 @@ def test_without_endpoint_and_key_the_error_names_both(monkeypatch: pytest.Monke
 
 def test_an_endpoint_is_named_without_its_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert Calls(endpoint="http://user:secret@example.org:8000/token/v1").host == "example.org"
+    calls = Calls(endpoint="http://user:secret@example.org:8000/token/v1")
+    assert calls.host == "example.org" and "secret" not in f"{calls!r} {calls.client.base_url}"
+
+
+def test_a_password_in_the_url_is_sent_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(1)
+    with ScriptedServer(lambda body, number: "85") as server:
+        calls = Calls(endpoint=server.url.replace("http://", "http://user:sec%20ret@"))
+        Chat("m", Sampling(), calls).run([Ask((("user", "x"),))])
+    sent = {name.lower(): value for name, value in server.headers[0].items()}
+    assert sent["authorization"] == "Basic " + base64.b64encode(b"user:sec ret").decode()
+    assert "sec%20ret" not in caplog.text and "HTTP Request" in caplog.text
 
 
 def test_a_key_that_a_server_echoes_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:

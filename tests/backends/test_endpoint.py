@@ -131,10 +131,10 @@ def test_a_server_that_hangs_or_trickles_is_given_up_after_the_timeout() -> None
 
 
 def test_a_refused_request_is_not_tried_again_and_not_kept() -> None:
-    with ScriptedServer(lambda body, number: (400, {"error": {"message": "too long"}})) as server:
+    with ScriptedServer(lambda body, number: (400, {"error": {"message": "odd"}})) as server:
         kept: list[Ask] = []
         (answer,) = chat(server).arrive(asks(1), lambda ask, answer: kept.append(ask))
-    assert answer.problem == "HTTP 400: too long" and len(server.asked) == 1 and not kept
+    assert answer.problem == "HTTP 400: odd" and len(server.asked) == 1 and not kept
 
 
 def test_an_endpoint_without_schemas_is_asked_without_them() -> None:
@@ -156,12 +156,50 @@ def test_newer_models_are_told_the_limit_under_its_new_name() -> None:
         assert [answer.text for answer in chat(server).run(asks(1))] == ["85"]
 
 
+def test_calls_that_were_sent_at_a_time_all_learn_the_new_name_and_keep_their_schema() -> None:
+    """The first refusal must not make the others, sent with the old name as well, look like refusals of the schema."""
+    together = threading.Barrier(4)
+
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        if "max_tokens" not in body:
+            return "85"
+        together.wait(60)
+        return 400, {"error": {"message": "use max_completion_tokens"}}
+
+    with ScriptedServer(reply) as server:
+        one = chat(server, parallel=4)
+        found = one.run([ask._replace(schema=SCHEMA) for ask in asks(4)])
+    assert [(answer.text, answer.structured) for answer in found] == [("85", True)] * 4 and not one.calls.unstructured
+
+
+def test_a_text_that_is_too_long_does_not_take_the_schema_from_the_others() -> None:
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (400, {"error": {"message": "exceeds the context"}}) if echo(body, 0) == "text 0" else "85"
+
+    with ScriptedServer(reply) as server:
+        one = chat(server, parallel=1)
+        found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
+    assert found[0].problem.startswith("HTTP 400: too long for this model (use a smaller view")
+    assert [answer.structured for answer in found[1:]] == [True, True] and "judge_unstructured" not in one.calls.counts
+
+
 @pytest.mark.parametrize(("status", "words"), [(401, "OPENAI_API_KEY"), (403, "refused access"), (404, "no model 'm'")])
 def test_what_no_call_can_mend_stops_the_run(status: int, words: str) -> None:
     with ScriptedServer(lambda body, number: (status, {"error": {"message": "no"}})) as server:
         with pytest.raises(ModelError, match=words):
             chat(server, parallel=2).run(asks(20))
         assert len(server.asked) <= 4
+
+
+@pytest.mark.parametrize(("url", "words"), [("", "no endpoint for chat models"), ("localhost:8080", "not an http")])
+def test_without_an_endpoint_the_run_stops_before_any_call(
+    url: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    calls = Calls(endpoint=url)
+    with pytest.raises(ModelError, match=words):
+        Chat("m", Sampling(), calls).run(asks(3))
+    assert not calls.counts and Chat("m", Sampling(), calls).run([]) == []
 
 
 def test_no_server_at_all_is_an_error_at_once() -> None:
@@ -171,11 +209,37 @@ def test_no_server_at_all_is_an_error_at_once() -> None:
         Chat("m", Sampling(), Calls(endpoint=url)).run(asks(3))
 
 
+def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothing(tmp_path: Path) -> None:
+    with ScriptedServer(echo) as server:
+        url = server.url
+    calls = Calls(url, retries=2, budget=9, prices=prices(tmp_path))
+    calls.note(answers=1)  # it answered before
+    with pytest.raises(ModelError, match=r"any more\n.*all answers so far are stored"):
+        Chat("m", Sampling(max_tokens=4), calls).run(asks(300))
+    assert not calls.spent and 3 <= calls.counts["judge_unreachable"] <= 8 * 3 and not calls.counts["judge_broken"]
+
+
 @pytest.mark.parametrize("body", [{}, [], {"choices": []}, {"choices": [{}]}, completion(None), {"choices": 3}])
 def test_a_body_of_another_shape_is_an_answer_without_text(body: Any) -> None:
     with ScriptedServer(lambda _, number: (200, body)) as server:
         (answer,) = chat(server).run(asks(1))
     assert answer.text == "" and not answer.problem and len(server.asked) == 1
+
+
+@pytest.mark.parametrize(("code", "kind"), [(429, "rate_limited"), (502, "server_errors"), ("x", "server_errors")])
+def test_an_error_that_comes_with_status_200_is_no_answer(code: Any, kind: str) -> None:
+    """As routers report those of the servers behind them: it is tried again, and never stored."""
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (200, {"error": {"code": code, "message": "overloaded"}}) if number < 3 else "ok"
+
+    kept: list[str] = []
+    with ScriptedServer(reply) as server:
+        one = chat(server)
+        one.arrive(asks(1), lambda ask, answer: kept.append(answer.text))
+    assert kept == ["ok"] and one.calls.counts[f"judge_{kind}"] == one.calls.counts["judge_retries"] == 2
+    with ScriptedServer(lambda body, number: (200, {"error": {"code": 400, "message": "odd"}})) as server:
+        (answer,) = chat(server).run(asks(1))
+    assert answer.problem == "HTTP 400: odd" and len(server.asked) == 1
 
 
 def test_a_body_that_is_not_json_is_asked_for_again() -> None:
@@ -225,10 +289,26 @@ def test_the_budget_is_never_exceeded_and_what_was_paid_is_kept(tmp_path: Path) 
     kept: list[Ask] = []
     with ScriptedServer(echo) as server:  # an answer costs 10 · 0.001 + 2 · 0.01 = 0.03
         one = Chat("m", Sampling(max_tokens=4), Calls(server.url, parallel=4, budget=0.5, prices=prices(tmp_path)))
-        with pytest.raises(ModelError, match=r"budget is reached: 0\.4[0-9]+ of 0\.50 USD spent, and \d+ calls"):
+        with pytest.raises(ModelError, match=r"0\.4\d+ of 0\.5 USD spent, and \d+ calls are left; the next .* 0\.04"):
             one.arrive(asks(100), lambda ask, answer: kept.append(ask))
     assert len(kept) == len(server.asked) and one.calls.spent == pytest.approx(0.03 * len(kept))
     assert 0.5 - 2 * 0.05 < one.calls.spent <= 0.5
+
+
+def test_calls_that_time_out_are_not_asked_again_beyond_the_budget(tmp_path: Path) -> None:
+    """They may have been billed: each counts in full, and retries stop where the budget does."""
+    waiting = threading.Event()
+
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        waiting.wait(60)
+        return "late"
+
+    with ScriptedServer(reply) as server:  # at most 3 bytes · 0.001 + 4 · 0.01 = 0.043 each
+        calls = Calls(server.url, parallel=2, budget=0.2, prices=prices(tmp_path), timeout=0.05, retries=50)
+        with pytest.raises(ModelError, match=r"budget is reached: 0\.[12]\d+ of 0\.2 USD spent"):
+            Chat("m", Sampling(max_tokens=4), calls).run(asks(2))
+        waiting.set()
+    assert len(server.asked) <= 6 and calls.spent <= 0.2 + 2 * 0.043
 
 
 def test_a_budget_needs_a_price(tmp_path: Path) -> None:

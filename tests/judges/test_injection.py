@@ -19,7 +19,7 @@ from counting import CountingProxy
 
 import wholetext as wt
 from wholetext.backends.chat.calls import Calls
-from wholetext.metrics.judges.parsers import Fault
+from wholetext.metrics.judges.error_lists import Fault
 from wholetext.metrics.judges.prompts import Texts, load_prompt
 from wholetext.types import Excerpt
 

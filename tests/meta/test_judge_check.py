@@ -97,7 +97,8 @@ def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
     assert {measure.check for measure in one.measures} == {"consistency", "wording"}
     assert all(np.isnan(measure.low) for measure in one.measures)
     said = "\n".join(one.notes)
-    assert all(words in said for words in ("position: needs outputs of two", "length: needs windows", "one document"))
+    assert all(words in said for words in ("position: needs outputs of two", "length: needs windows", "one document",
+                                                "agreement: needs two judges"))  # fmt: skip
     with pytest.raises(wt.InputError, match="none of the checks"):
         judge_check(corpus, outputs, "judge-da@one", JudgeCheckOptions(("position",)), options)
     with pytest.raises(wt.SpecError, match="not a judge"):

@@ -11,6 +11,7 @@ from build_scores import scores_of
 
 from wholetext.meta import judge_statistics as statistics
 from wholetext.meta.judge_statistics import Label
+from wholetext.significance.resample import ratio
 
 SIZES = (3, 1, 4)
 N = sum(SIZES)
@@ -38,7 +39,7 @@ def test_agreement_is_pearsons_r_of_all_rows_that_both_judged() -> None:
     assert sums[:, 0].sum() == known.sum() and sums.shape == (3, 7)
     wanted = np.corrcoef(x[known], y[known])[0, 1]
     assert float(statistics.pearson(sums.sum(axis=0))) == pytest.approx(wanted, rel=1e-12)
-    gap = float(statistics.ratio(sums.sum(axis=0)[[6, 0]]))
+    gap = float(ratio(sums.sum(axis=0)[[6, 0]]))
     assert gap == pytest.approx(np.abs(x - y)[known].mean(), rel=1e-12)
     same = asked = 0
     for a, b in combinations("xyz", 2):
@@ -81,7 +82,7 @@ def test_spread_of_samples() -> None:
 
 def test_intervals_are_over_documents() -> None:
     totals = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]])
-    found = Label("length", "j").measure("m", totals, statistics.ratio, 3, (500, 1))
+    found = Label("length", "j", draws=500, seed=1).measure("m", totals, ratio, 3)
     assert found.value == 4 / 11 and 0 <= found.low < found.value < found.high <= 0.75
-    alone = Label("length", "j").measure("m", totals[:1], statistics.ratio, 3, (500, 1))
+    alone = Label("length", "j", draws=500, seed=1).measure("m", totals[:1], ratio, 3)
     assert alone.value == 0.5 and np.isnan([alone.low, alone.high]).all()

@@ -6,7 +6,6 @@ samples), wording (another prompt for the same task), and the judge itself (agre
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -16,14 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import InputError, SpecError, did_you_mean
+from wholetext.errors import InputError, SpecError, choices
 from wholetext.meta import judge_statistics as statistics
 from wholetext.meta.judge_statistics import JudgeMeasure, Label
 from wholetext.metrics.judges.prompts import REWORDED
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
+from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
+from wholetext.significance.resample import ratio
 from wholetext.spec import Call, Spec, Value, parse
 from wholetext.types import Corpus, Output, Scores
 
@@ -41,18 +42,18 @@ class JudgeCheckOptions:
     windows: tuple[int, ...] = (1, 2, 4, 8)  # segments that a judge reads at a time
     samples: int = 5
     temperature: float = 0.7  # of the samples
-    prompts: tuple[str, ...] = ()  # prompt files that word the same task otherwise; ours unless given
+    prompts: tuple[str, ...] = ()  # prompt files with other wordings of the task; built-in ones by default
     draws: int = 1_000
     seed: int | None = 12345
 
     def __post_init__(self) -> None:
         for wrong in [name for name in self.checks if name not in CHECKS] or ([""] if not self.checks else []):
             raise InputError(f"there is no check {wrong!r}" if wrong else "no check was named",
-                             next=did_you_mean(wrong, list(CHECKS)) or f"checks are {', '.join(CHECKS)}")
+                             next=choices(wrong, CHECKS))
         if not self.windows or min(self.windows) < 1:
-            raise InputError("windows are numbers of segments from 1 up", next="e.g. --window 1 --window 4")
+            raise InputError("windows must have at least 1 segment", next="e.g. --window 1 --window 4")
         if self.samples < 2 or self.draws < 1:
-            raise InputError("samples are at least 2, draws at least 1", next="leave them out for the defaults")
+            raise InputError("samples must be at least 2, draws at least 1", next="leave them out for the defaults")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,22 +70,22 @@ class JudgeCheck:
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
         corpus = self.results.corpus
-        return {
-            "kind": "judge-check", "corpus": corpus.id, "langs": list(corpus.langs), "documents": len(corpus),
-            "systems": list(self.results.systems), "judges": list(self.judges), "settings": asdict(self.settings),
-            "measures": [{key: None if isinstance(value, float) and math.isnan(value) else value
-                          for key, value in asdict(one).items()} for one in self.measures],
+        found: dict[str, Any] = plain({
+            "kind": "judge-check", "corpus": corpus.id, "langs": corpus.langs, "documents": len(corpus),
+            "systems": self.results.systems, "judges": self.judges, "settings": asdict(self.settings),
+            "measures": [asdict(one) for one in self.measures],
             "signatures": {spec: {system: str(scores.signature) for system, scores in by_system.items()}
                            for spec, by_system in self.results.scores.items()},
-            "counts": dict(self.results.counts), "notes": list(self.notes),
-        }  # fmt: skip
+            "counts": self.results.counts, "notes": self.notes,
+        })  # fmt: skip
+        return found
 
 
 def judge_check(
     corpus: Corpus, outputs: Sequence[Output], judges: Sequence[str] | str, settings: JudgeCheckOptions | None = None,
     options: Options | None = None,
 ) -> JudgeCheck:
-    """Check one or more judges (specs such as ``judge-esa@MODEL``) on a corpus; every answer is asked for once."""
+    """Check one or more judges (specs such as ``judge-esa@MODEL``) on a corpus; every distinct request is sent once."""
     settings = settings or JudgeCheckOptions()
     asked = [judges] if isinstance(judges, str) else list(judges)
     specs = list({scorer(one).spec: None for one in asked})
@@ -121,8 +122,6 @@ def _with(spec: Spec, **args: Value) -> str:
     return scorer(str(replace(spec, metric=Call(spec.metric.name, {**spec.metric.args, **args})))).spec
 
 
-
-
 @dataclass(frozen=True)
 class _Task:
     """What a check has to score, and the figures it makes from that."""
@@ -133,7 +132,7 @@ class _Task:
 
 @dataclass
 class _Plan:
-    """The tasks of each check; what cannot be checked here is noted."""
+    """The tasks of each check; checks that cannot be made are noted."""
 
     corpus: Corpus
     outputs: Sequence[Output]
@@ -141,9 +140,8 @@ class _Plan:
     judges: tuple[Spec, ...]
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def draws(self) -> tuple[int, int | None]:
-        return self.settings.draws, self.settings.seed
+    def _label(self, check: str, judge: str, setting: str = "") -> Label:
+        return Label(check, judge, setting, self.settings.draws, self.settings.seed)
 
     def position(self) -> Iterator[_Task]:
         """Every pair of systems in both orders."""
@@ -154,11 +152,10 @@ class _Plan:
             yield _Task((str(judge),), partial(self._position, str(judge)))
 
     def _position(self, spec: str, scores: Scored) -> Iterator[JudgeMeasure]:
-        totals, label = statistics.orders(scores[spec]), Label("position", spec)
+        totals, label = statistics.orders(scores[spec]), self._label("position", spec)
         pairs = totals[:, 1].sum()
-        yield label.measure("flip rate", totals[:, :2], statistics.ratio, pairs, self.draws)
-        yield label.measure("first of two chosen", totals[:, 2:], statistics.ratio, totals[:, 3].sum(),
-                            self.draws)
+        yield label.measure("flip rate", totals[:, :2], ratio, pairs)
+        yield label.measure("first of two chosen", totals[:, 2:], ratio, totals[:, 3].sum())
 
     def length(self) -> Iterator[_Task]:
         """Errors per 1,000 characters of translation, the same texts read in windows of several sizes."""
@@ -177,29 +174,29 @@ class _Plan:
         totals = {size: statistics.error_density(scores[spec], lengths) for size, spec in specs.items()}
         for size, one in totals.items():
             rows = sum(len(each.rows) for each in scores[specs[size]].values())
-            yield Label("length", judge, f"window {size}").measure(
-                "errors per 1,000 characters", one, statistics.ratio, rows, self.draws)
+            yield self._label("length", judge, f"window {size}").measure(
+                "errors per 1,000 characters", one, ratio, rows)
         first, last = min(totals), max(totals)
         both = np.concatenate([totals[last], totals[first]], axis=1)
-        yield Label("length", judge, f"window {last} to {first}").measure(
-            "ratio of error rates", both, statistics.ratio_of_ratios, 0, self.draws)
+        yield self._label("length", judge, f"window {last} to {first}").measure(
+            "ratio of error rates", both, statistics.ratio_of_ratios, 0)
 
     def consistency(self) -> Iterator[_Task]:
         """Samples of the same question: how far their scores differ."""
         samples, temperature = self.settings.samples, self.settings.temperature
         for judge in self.judges:
             spec = _with(judge, samples=samples, temperature=temperature)
-            label = Label("consistency", str(judge), f"{samples} samples, temperature {temperature:g}")
+            label = self._label("consistency", str(judge), f"{samples} samples, temperature {temperature:g}")
             yield _Task((spec,), partial(self._consistency, label, spec))
 
     def _consistency(self, label: Label, spec: str, scores: Scored) -> Iterator[JudgeMeasure]:
         totals = statistics.spread_of_samples(scores[spec])
         rows = totals[:, 2].sum()
-        yield label.measure("standard deviation", totals[:, [0, 2]], statistics.ratio, rows, self.draws)
-        yield label.measure("rows with equal samples", totals[:, [1, 2]], statistics.ratio, rows, self.draws)
+        yield label.measure("standard deviation", totals[:, [0, 2]], ratio, rows)
+        yield label.measure("rows with equal samples", totals[:, [1, 2]], ratio, rows)
 
     def wording(self) -> Iterator[_Task]:
-        """The same judge asked in other words."""
+        """The same judge with other wordings of the prompt."""
         for judge in self.judges:
             for prompt in self.settings.prompts or (REWORDED,):
                 both = {"errors_prompt": prompt} if judge.metric.name == "judge-esa" and prompt == REWORDED else {}
@@ -212,21 +209,21 @@ class _Plan:
                 self.notes.append(f"agreement: {one} and {other} have different views and so other rows")
                 continue
             yield self._against("agreement", str(one), str(other), str(other))
-        if len(self.judges) < 2 and self.settings.checks == ("agreement",):
+        if len(self.judges) < 2:
             self.notes.append("agreement: needs two judges")
 
     def _against(self, check: str, one: str, other: str, setting: str) -> _Task:
-        return _Task((one, other), partial(self._paired, Label(check, one, setting), other))
+        return _Task((one, other), partial(self._paired, self._label(check, one, setting), other))
 
     def _paired(self, label: Label, other: str, scores: Scored) -> Iterator[JudgeMeasure]:
         sums, preferences = statistics.paired(scores[label.judge], scores[other])
         rows = sums[:, 0].sum()
-        yield label.measure("Pearson's r of rows", sums, statistics.pearson, rows, self.draws)
+        yield label.measure("Pearson's r of rows", sums, statistics.pearson, rows)
         if scorer(label.judge).metric.range == scorer(other).metric.range:
-            yield label.measure("mean absolute difference", sums[:, [6, 0]], statistics.ratio, rows, self.draws)
+            yield label.measure("mean absolute difference", sums[:, [6, 0]], ratio, rows)
         if len(self.outputs) > 1:
-            yield label.measure("equal preferences between systems", preferences, statistics.ratio,
-                                preferences[:, 1].sum(), self.draws)
+            yield label.measure("equal preferences between systems", preferences, ratio,
+                                preferences[:, 1].sum())
 
     def _one_per_model(self, metric: str) -> list[Spec]:
         """The judges that are of this metric; for each other model one with the parameters that mean the same."""

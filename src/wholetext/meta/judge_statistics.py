@@ -6,18 +6,17 @@ other documents of the same kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from wholetext.significance.resample import bootstrap_scores, interval
+from wholetext.significance.resample import Score, score_with_interval
 from wholetext.types import FloatArray, Scores
 
 _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
-Reduce = Callable[[FloatArray], FloatArray]  # (..., k) totals → (...)
 
 
 @dataclass(frozen=True)
@@ -36,25 +35,18 @@ class JudgeMeasure:
 
 @dataclass(frozen=True)
 class Label:
-    """What a figure is about."""
+    """What a figure is about, and the resampling behind its interval."""
 
     check: str
     judge: str
     setting: str = ""
+    draws: int = 1_000
+    seed: int | None = None
 
-    def measure(self, name: str, totals: FloatArray, reduce: Reduce, count: float, draws: tuple[int, int | None]
-                ) -> JudgeMeasure:
+    def measure(self, name: str, totals: FloatArray, reduce: Score, count: float) -> JudgeMeasure:
         """``totals`` (documents, k) reduced, with the interval of bootstrap resamples."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            value = float(reduce(totals.sum(axis=0)))
-        known = interval(bootstrap_scores([totals], reduce, *draws)[0]) if len(totals) > 1 else None
-        low, high = (known.low, known.high) if known else (np.nan, np.nan)
+        value, low, high = score_with_interval(totals, reduce, self.draws, self.seed)
         return JudgeMeasure(self.check, self.judge, name, self.setting, value, low, high, int(count))
-
-
-def ratio(totals: FloatArray) -> FloatArray:
-    """First column over second."""
-    return np.asarray(totals[..., 0] / totals[..., 1])
 
 
 def ratio_of_ratios(totals: FloatArray) -> FloatArray:
@@ -77,7 +69,7 @@ def by_document(scores: Scores, values: FloatArray) -> FloatArray:
 
 
 def details(scores: Scores) -> list[Mapping[str, Any]]:
-    """What each row says beside its score."""
+    """The details of each row."""
     return [one or {} for one in scores.details] or [{}] * len(scores.rows)
 
 
@@ -105,7 +97,8 @@ def error_density(by_system: Mapping[str, Scores], lengths: Mapping[str, Sequenc
     for system, scores in by_system.items():
         known = ~np.isnan(scores.at("row"))
         found = np.array([len(one.get("errors", ())) for one in details(scores)], dtype=np.float64)
-        size = np.array([lengths[system][row.doc][row.start : row.stop].sum() for row in _places(scores)]) / 1000
+        places = zip(scores.rows.doc, scores.rows.start, scores.rows.stop)
+        size = np.array([lengths[system][doc][start:stop].sum() for doc, start, stop in places]) / 1000
         totals.append(by_document(scores, np.stack([found, size], axis=1) * known[:, None]))
     return np.asarray(np.sum(totals, axis=0))
 
@@ -153,15 +146,3 @@ def _middle(values: Sequence[FloatArray]) -> float:
     known = np.concatenate(values)
     known = known[~np.isnan(known)]
     return float(known.mean()) if len(known) else 0.0
-
-
-@dataclass(frozen=True)
-class _Place:
-    doc: int
-    start: int
-    stop: int
-
-
-def _places(scores: Scores) -> list[_Place]:
-    rows = scores.rows
-    return [_Place(int(doc), int(start), int(stop)) for doc, start, stop in zip(rows.doc, rows.start, rows.stop)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scripted_judge import ERROR, replying, results, right, scores
 import wholetext as wt
 from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.judges.judge import trimmed
-from wholetext.metrics.judges.parsers import ASPECTS
+from wholetext.metrics.judges.parsers import ASPECTS, PARSER
 from wholetext.registry import scorer
 from wholetext.testing import check_metric, sample
 
@@ -48,7 +49,7 @@ def test_scores_are_what_the_judge_says_and_the_signature_says_who_answered(serv
     assert found.at("row").tolist() == [70.0] * 6 and found.score == 70
     facts = found.signature
     assert facts["answered_by"] == "scripted-1" and facts["fingerprint"] == "fp_1" and facts["structured"] == "true"
-    assert facts["prompt"].startswith("wholetext/da#") and facts["parser"] == "1" and facts["max_tokens"] == "64"
+    assert facts["prompt"].startswith("wholetext/da#") and facts["parser"] == PARSER and facts["max_tokens"] == "64"
     assert [facts[name] for name in ("refused", "unparsable", "repaired", "failed", "unlocated")] == ["0"] * 5
     assert "dtype" not in facts and server.url not in str(facts)
 
@@ -97,6 +98,23 @@ def test_a_refusal_is_nan_and_counted_and_nobody_asks_again(server: ScriptedServ
     assert any("refused" in note for note in found.notes)
 
 
+def test_an_answer_that_was_cut_is_said_to_need_more_tokens(server: ScriptedServer) -> None:
+    """As of a model that reasons until the limit, and then has said nothing."""
+    cut = (200, completion("<think>Well, the text", finish="length"))
+    found, _ = outcome(server, cut, cut)
+    assert np.isnan(found.at("row")[1]) and found.signature["unparsable"] == "1"
+    assert any("cut at max_tokens" in note and "raise max_tokens" in note for note in found.notes)
+
+
+def test_a_prompt_file_that_was_edited_is_read_anew(server: ScriptedServer, tmp_path: Path) -> None:
+    spec, hashes = f'judge-da(prompt="{tmp_path / "mine.toml"}")@m', set()
+    for word in ("Rate", "Judge"):
+        (tmp_path / "mine.toml").write_text(f"user = '{word}: {{hyp}}'\njson = '\"errors\": [ no'", "utf-8")
+        hashes.add(scores(spec).signature["prompt"])
+        assert server.asked[-1]["messages"][-1]["content"].startswith(word)
+    assert len(hashes) == 2
+
+
 def test_a_call_without_an_answer_is_nan_and_asked_for_again_by_the_next_run(server: ScriptedServer) -> None:
     broken = True
 
@@ -106,7 +124,7 @@ def test_a_call_without_an_answer_is_nan_and_asked_for_again_by_the_next_run(ser
     replying(server, reply)
     found = results("judge-da(answer=text)@m", cache=True)["judge-da(answer=text)@m"]["same"]
     assert np.isnan(found.at("row")[1]) and found.signature["failed"] == "1"
-    assert any("gave no answer (HTTP 400)" in note for note in found.notes)
+    assert any("gave no answer (HTTP 400: too long for this model (use a smaller view" in note for note in found.notes)
     broken, before = False, len(server.asked)
     assert not np.isnan(results("judge-da(answer=text)@m", cache=True)["judge-da(answer=text)@m"]["same"].at("row")[1])
     assert len(server.asked) == before + 2  # of the two systems that have these words
@@ -117,11 +135,19 @@ def test_answers_are_asked_for_once_and_parsed_again_for_nothing(
 ) -> None:
     first = results("judge-esa@m", cache=True)
     asked = len(server.asked)
-    monkeypatch.setattr("wholetext.metrics.judges.judge.PARSER", "2")
+    monkeypatch.setattr("wholetext.metrics.judges.judge.PARSER", "next")
     second = results("judge-esa@m", cache=True)
     assert len(server.asked) == asked == first.counts["judge_answers"] and "judge_calls" not in second.counts
-    assert second["judge-esa@m"]["same"].signature["parser"] == "2"
+    assert second["judge-esa@m"]["same"].signature["parser"] == "next"
     assert np.array_equal(first["judge-esa@m"]["same"].stats, second["judge-esa@m"]["same"].stats)
+
+
+def test_half_of_a_surrogate_pair_is_shown_as_a_question_mark_and_said(server: ScriptedServer) -> None:
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", ["Ein Riss.", "Ja."]),))
+    output = wt.Output("s", {"d": ["A \ud83d crack.", "Yes."]})
+    made = wt.evaluate(corpus, [output], ["judge-da@m"], wt.Options(cache=False))["judge-da@m"]["s"]
+    assert np.isfinite(made.at("row")).all() and any("A ? crack." in str(body) for body in server.asked)
+    assert any("surrogate" in note and "1 of 2 segments" in note for note in made.notes)
 
 
 # ---------------------------------------------------------------- errors

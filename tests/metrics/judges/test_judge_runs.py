@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from counting import is_repair
+from judge_material import numbered
 from scripted import ScriptedServer, completion
 from scripted_judge import ERROR, replying, results, right, scores
 
@@ -52,7 +53,7 @@ def test_a_plan_has_calls_tokens_and_cost_and_makes_no_call(server: ScriptedServ
     assert one and not server.asked and (one.calls, one.stored, one.counted) == (34, 0, True)
     assert one.tokens_out == 34 * 1024 and one.cost == pytest.approx((one.tokens_in + 2 * one.tokens_out) / 1e6)
     assert one.repair_cost == pytest.approx((one.repair_tokens[0] + 2 * one.repair_tokens[1]) / 1e6)
-    assert found.tokens is None and found.shown[0].sides[0][0] == "system"
+    assert found.tokens is None and [role for role, _ in found.shown[0].sides] == ["user"]
     results("judge-esa@m", cache=True)
     after = wt.plan(corpus, outputs, "judge-esa@m").calls
     assert after and (after.calls, after.stored, after.tokens_in, after.tokens_out) == (34, 34, 0, 0)
@@ -87,6 +88,22 @@ def test_a_dry_run_writes_what_would_be_sent(server: ScriptedServer, tmp_path: P
         wt.write_prompts(corpus, outputs, ["chrf"], tmp_path / "calls.jsonl")
 
 
+def test_a_dry_run_says_which_calls_depend_on_answers(server: ScriptedServer, tmp_path: Path) -> None:
+    """The second call of judge-esa is written as if the first had listed no error, until that is known."""
+    corpus, outputs = sample()
+
+    def marks() -> list[tuple[bool, bool]]:
+        many = wt.write_prompts(corpus, outputs, ["judge-esa@m"], tmp_path / "calls.jsonl")
+        lines = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text("utf-8").splitlines()]
+        assert many == len(lines)
+        return [(line["stored"], line["preliminary"]) for line in lines]
+
+    before = marks()
+    assert before == [(False, False)] * (len(before) // 2) + [(False, True)] * (len(before) // 2)
+    results("judge-esa@m", cache=True)
+    assert marks() == [(True, False)] * len(before)
+
+
 def unpacked(page: Path) -> str:
     """Everything that a report has, also what is compressed in it."""
     text = page.read_text("utf-8")
@@ -110,7 +127,7 @@ def test_a_run_that_another_parser_read_offers_to_read_it_again(
     wt.write_run(results("judge-da@m"), tmp_path / "run")
     assert not any("parser" in note for note in wt.open_run(tmp_path / "run").notes)
     monkeypatch.setattr("wholetext.scoring.evaluate.PARSER", "99")
-    assert any("version 99: the same `wholetext score` again reads the stored answers" in note
+    assert any("version 99: `wholetext score` again parses the stored answers" in note
                for note in wt.open_run(tmp_path / "run").notes)
 
 
@@ -176,7 +193,36 @@ def test_the_command_line_plans_writes_calls_and_keeps_to_a_budget(
     assert max(map(len, out.splitlines())) <= 80
     code, out, _ = call("score", "--dry-run", "calls.jsonl")
     assert code == 0 and "calls.jsonl (4 calls, none made)" in out and not server.asked
+    before = Path("a.txt").read_text("utf-8")  # `--dry-run a.txt`, by somebody who takes it for a flag
+    assert "one of the input files" in call("score", "--dry-run", "a.txt", "--overwrite")[2]
+    assert "exists already" in call("score", "--dry-run", "calls.jsonl")[2]
+    assert call("score", "--dry-run", "calls.jsonl", "--overwrite")[0] == 0
+    assert Path("a.txt").read_text("utf-8") == before
     code, _, err = call("score", "--prices", str(prices(tmp_path)), "--budget", "0.001")
     assert code == 2 and "the budget is reached" in err and not server.asked
     code, _, err = call("score", "--prices", str(prices(tmp_path)))
     assert code == 0 and len(server.asked) == 4 and "judges: " in err
+
+
+def test_systems_that_lack_scores_on_different_rows_are_compared_with_a_warning(server: ScriptedServer) -> None:
+    """A judge that refuses the hard texts of one system must not make it the better one unnoticed."""
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        system, doc = re.findall(r"s(\d)d(\d+)n", str(body["messages"][-1]))[0]
+        if system == "0" and int(doc) < 3:
+            return "I'm sorry, but I can't help with that."
+        return json.dumps({"score": (20 if int(doc) < 3 else 80) + 5 * int(system)})
+
+    replying(server, reply)
+    made = wt.evaluate(*numbered(6, 2, 2), ["judge-da@m"], wt.Options(cache=False, calls=Calls()))
+    said = wt.compare(made.scores["judge-da@m"]).warnings
+    (note,) = [one for one in said if "lack scores on different rows" in one]
+    assert "(s0 6 of 12)" in note and note.endswith("on the 6 rows that all have: s0 80.00, s1 85.00")
+    same = {"a": made.scores["judge-da@m"]["s1"], "b": made.scores["judge-da@m"]["s1"]}
+    assert not [one for one in wt.compare(same).warnings if "lack scores" in one]
+
+
+@pytest.mark.parametrize("price", ["true", "nan", "inf", "-1", '"0.4"'])
+def test_prices_that_are_no_amounts_are_errors(tmp_path: Path, price: str) -> None:
+    (tmp_path / "prices.toml").write_text(f"[models.m]\ninput = {price}\noutput = 1", "utf-8")
+    with pytest.raises(wt.InputError, match="the prices of m are not two numbers"):
+        Calls(prices=tmp_path / "prices.toml").cost("m", 1, 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judge_material import names, numbered
 from scripted import ScriptedServer
 
 import wholetext as wt
@@ -85,6 +86,22 @@ def test_a_pair_without_both_verdicts_counts_nothing(server: ScriptedServer) -> 
     server.reply = reply
     found = judged(server, systems=2)
     assert np.isnan(found["same"].at("row")[1]) and found["same"].signature["unparsable"] == "2"
+
+
+def test_of_three_systems_a_comparison_without_a_verdict_is_left_out_and_said(server: ScriptedServer) -> None:
+    """Nobody can say whether s0 or s2 is better in one segment: both keep what they won against s1 there."""
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        pair = sorted(names(body))
+        better = "A" if names(body)[0] > pair[0] else "B"
+        return "hm" if pair == ["s0d0n0", "s2d0n0"] else json.dumps({"better": better})
+
+    server.reply = reply
+    corpus, outputs = numbered(2, 2, 3)
+    found = wt.evaluate(corpus, outputs, [SPEC], wt.Options(cache=False, calls=Calls(endpoint=server.url)))[SPEC]
+    assert [one.at("row").tolist() for one in found.values()] == [[0.0] * 4, [50.0] * 4, [100.0] * 4]
+    assert [one.signature["unparsable"] for one in found.values()] == ["2", "0", "2"]
+    (note,) = [note for note in found["s0"].notes if "1 of 4 segments" in note]
+    assert note.startswith("some comparisons have no verdict: the judge's answer could not be read")
 
 
 def test_samples_of_a_pair_are_averaged_and_their_spread_is_known(server: ScriptedServer) -> None:

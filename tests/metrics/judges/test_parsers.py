@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wholetext.metrics.judges.error_lists import Fault
 from wholetext.metrics.judges.parsers import (
     ASPECTS,
-    Fault,
-    locate,
     parse_choice,
     parse_errors,
     parse_rubric,
@@ -142,25 +141,20 @@ def test_no_parser_raises_and_whatever_it_reads_is_in_range(text: str) -> None:
         assert found.score is None or 0 <= found.score <= 100
 
 
-def test_a_huge_answer_is_read_in_part_and_not_believed() -> None:
-    assert not parse_score("very " * 400_000).ok
+def test_other_keys_of_json_may_explain_and_count_but_not_say_something_else() -> None:
+    fault = '{"severity": "minor", "category": "style", "span": "x"}'
+    for more, ok in ((', "error_count": 1', True), (', "errors_reason": "one"', True), (', "error_count": 2', False),
+                     (', "critical": ["y"]', False)):  # fmt: skip
+        assert parse_errors(f'{{"errors": [{fault}]{more}}}').ok == ok, more
+    for more, ok in ((', "max_score": 100', True), (', "score_explanation": "lost 15"', True), (', "max": 10', False),
+                     (', "final_score": 60', False)):  # fmt: skip
+        assert parse_score(f'{{"score": 8{more}}}').ok == ok, more
 
 
-# ---------------------------------------------------------------- places
-
-TEXT = 'They found a crack. It has a "leak".'
-
-
-@pytest.mark.parametrize(("quote", "context", "place"), [
-    ("crack", "", "crack"), ("CRACK", "", "crack"), ("found a\ncrack", "", "found a crack"), ("…crack…", "", "crack"),
-    ("“leak”", "", '"leak"'), ("gap", "", None), ("", "", None), ("  ", "", None),
-])  # fmt: skip
-def test_words_are_found_by_their_quote(quote: str, context: str, place: str | None) -> None:
-    found = locate(Fault("", "", quote, context), TEXT)
-    assert (found and TEXT[slice(*found)]) == place
-
-
-def test_of_several_places_the_context_decides_else_the_first() -> None:
-    assert locate(Fault("", "", "a", "has a leak"), TEXT.replace('"', "")) == (27, 28)
-    assert locate(Fault("", "", "a"), TEXT) == (11, 12)
-    assert locate(Fault("", "", "a", "not there"), TEXT) == (11, 12)
+def test_a_long_list_of_errors_is_read_whole_and_long_prose_not_at_all() -> None:
+    """A whole document may have hundreds of errors."""
+    one = {"severity": "minor", "category": "style", "span": "x" * 100, "context": "", "reason": "y" * 100}
+    text = json.dumps({"errors": [one] * 400})
+    assert len(text) > 80_000 and len(parse_errors(text).faults) == 400
+    for long in ("very " * 400_000, '{"score": 5}' + " very" * 400_000, "85\n" + "\n" * 30_000 + "86"):
+        assert parse_score(long).problem == "the answer has more than 20,000 characters of prose"

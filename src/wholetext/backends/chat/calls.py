@@ -5,6 +5,8 @@ The key comes from ``OPENAI_API_KEY`` and goes to the endpoint alone: it is in n
 
 from __future__ import annotations
 
+import base64
+import math
 import os
 import threading
 import time
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from wholetext.errors import InputError, MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes, read_toml
@@ -57,7 +59,7 @@ class Sampling(NamedTuple):
 class Calls:
     """How chat models are called in one evaluation, and what its calls came to. None of it changes an answer."""
 
-    endpoint: str = ""  # base URL; $OPENAI_BASE_URL, else OpenAI's own
+    endpoint: str = field(default="", repr=False)  # base URL; $OPENAI_BASE_URL, else OpenAI's own
     parallel: int = 8
     rate: float | None = None  # calls per minute
     timeout: float = 600.0  # seconds per call
@@ -90,7 +92,9 @@ class Calls:
         if url and urlsplit(url).scheme not in ("http", "https"):
             raise ModelError("the endpoint is not an http(s) URL", next="write --endpoint http://localhost:8080/v1")
         limit = openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
-        return openai.OpenAI(api_key=key or "none", base_url=url or None, timeout=limit, max_retries=0)
+        url, headers = _without_credentials(url)
+        return openai.OpenAI(api_key=key or "none", base_url=url or None, timeout=limit, max_retries=0,
+                             default_headers=headers)
 
     @property
     def host(self) -> str:
@@ -107,7 +111,8 @@ class Calls:
         models = table.get("models", {})
         for name, one in models.items() if isinstance(models, dict) else [("models", None)]:
             sums = [one.get(key) for key in ("input", "output")] if isinstance(one, dict) else [None]
-            if not all(isinstance(value, (int, float)) and value >= 0 for value in sums):
+            if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+                       for value in sums):  # fmt: skip
                 raise InputError(f"the prices of {name} are not two numbers, input and output", where=path, next=PRICES)
         return table
 
@@ -148,6 +153,16 @@ class Calls:
         """No call starts before: what a server that is asked too much wants of all calls."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + seconds)
+
+
+def _without_credentials(url: str) -> tuple[str, dict[str, str]]:
+    """A URL without user name and password, and the header that has them: HTTP libraries write URLs into their logs."""
+    parts = urlsplit(url)
+    said, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    token = base64.b64encode(unquote(said).encode()).decode()
+    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {token}"}
 
 
 def estimated(ask: Ask) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.utils
 import json
 import random
+import re
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,8 @@ from wholetext.types import Fit
 LARGEST = 4_000_000  # bytes of an answer that are read
 LONGEST_WAIT = 600.0  # seconds that a Retry-After may ask for
 _FIRST_WAIT, _MOST_WAIT = 0.5, 60.0  # seconds: exponential backoff between these
+_BILLED = ("timeouts", "broken")  # calls without an answer that may have been answered, and billed
+_TOO_LONG = "too long for this model (use a smaller view, or a larger context on the server): "
 _COUNTED = 200  # prompts that an endpoint's tokenizer counts for a plan; the rest by their length
 
 
@@ -68,17 +71,17 @@ class Chat:
     def unpack(self, data: bytes) -> Answer:
         return Answer(*json.loads(data))
 
-    def body(self, ask: Ask) -> dict[str, Any]:
-        """The request as it is sent."""
+    def body(self, ask: Ask, schema: bool = True) -> dict[str, Any]:
+        """The request as it is sent; with the schema of its answer, unless the endpoint takes none."""
         how = self.sampling
         seed = None if how.seed is None else how.seed + ask.sample
         given = {"temperature": how.temperature, "top_p": how.top_p, "seed": seed, self._limit: how.max_tokens}
         body: dict[str, Any] = {"model": self.model,
                                 "messages": [{"role": role, "content": text} for role, text in ask.messages]}
         body |= {name: value for name, value in given.items() if value is not None}
-        if ask.schema and self.model not in self.calls.unstructured:
-            schema = {"name": "answer", "strict": True, "schema": json.loads(ask.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if ask.schema and schema and self.model not in self.calls.unstructured:
+            form = {"name": "answer", "strict": True, "schema": json.loads(ask.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body
 
     # -------------------------------------------------------- many calls
@@ -99,6 +102,8 @@ class Chat:
 
         self.calls._stop.clear()
         left = list(dict.fromkeys(inputs))[::-1]
+        if left:
+            _ = self.calls.client  # no key, no such URL, no package: an error of the run, and not of each call
         with ThreadPoolExecutor(self.calls.parallel) as pool:
             try:
                 while left or flying:
@@ -134,17 +139,22 @@ class Chat:
         budget = self.calls.budget
         while budget is not None and self.calls.spent + flying + cost > budget:
             if not futures:
-                money = f"{self.calls.spent:.4f} of {budget:.2f} {self.calls.currency}".rstrip()
-                raise ModelError(f"the budget is reached: {money} spent, and {left} calls are left", where=self.model,
-                                 next="all answers are stored: run the same command with another --budget to go on")
+                raise self._over_budget(left, cost)
             land(wait(futures, return_when=FIRST_COMPLETED)[0])
             flying = sum(one for _, one in futures.values())
+
+    def _over_budget(self, left: int, cost: float) -> ModelError:
+        money = f"{self.calls.spent:.4f} of {self.calls.budget:g} {self.calls.currency}".rstrip()
+        many = f"{left} calls are left" if left > 1 else "a call is left"
+        most = f"the next may cost up to {cost:.4f}"
+        return ModelError(f"the budget is reached: {money} spent, and {many}; {most}", where=self.model,
+                          next="all answers are stored: run the same command with another --budget to go on")
 
     # -------------------------------------------------------- one call
 
     def _ask(self, ask: Ask) -> Answer:
         """One answer, after as many retries as it takes and is allowed."""
-        last = ""
+        last, kind = "", ""
         for attempt in range(self.calls.retries + 1):
             self.calls.turn()
             if self.calls._stop.is_set():
@@ -152,40 +162,57 @@ class Chat:
             try:
                 return self._once(ask)
             except Unanswered as fault:
-                last = str(fault)
+                last, kind = str(fault), fault.kind
                 backoff = min(_MOST_WAIT, _FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.5)
                 again = attempt < self.calls.retries and (fault.after or 0) <= LONGEST_WAIT
-                self.calls.note(**{fault.kind: 1, "retries": int(again)})
+                self.calls.note(**{kind: 1, "retries": int(again)})
                 if not again:
                     break
-                if fault.after is not None and fault.kind == "rate_limited":
+                self._check_retry(ask, kind)
+                if fault.after is not None and kind == "rate_limited":
                     self.calls.pause(fault.after)
                 self.calls._stop.wait(backoff if fault.after is None else fault.after)
         self.calls.note(failed=1)
+        if kind == "unreachable":  # the others would wait as long, each in its turn
+            raise ModelError("nothing answers at the endpoint any more", where=self.calls.host,
+                             next="all answers so far are stored: run the same command again to go on")
         return Answer(problem=last)
 
-    def _once(self, ask: Ask) -> Answer:
-        body = self.body(ask)
+    def _check_retry(self, ask: Ask, kind: str) -> None:
+        """What was perhaps billed without an answer may have used up the budget: then it is not asked again."""
+        budget = self.calls.budget
+        if budget is not None and kind in _BILLED and self.calls.spent + self._worst(ask) > budget:
+            raise self._over_budget(1, self._worst(ask))
+
+    def _once(self, ask: Ask, schema: bool = True) -> Answer:
+        body = self.body(ask, schema)
         self.calls.note(calls=1)
         try:
             answer = self._answer(*self._send(body), structured="response_format" in body)
         except Unanswered as fault:
-            if fault.kind in ("timeouts", "broken"):  # it may have been answered, and billed
+            if fault.kind in _BILLED:
                 self.calls.note(spent=self._worst(ask))
             raise
         except Refused as fault:
-            if fault.status in (400, 422) and "max_completion_tokens" in str(fault) and self._limit == "max_tokens":
-                self._limit = "max_completion_tokens"
-                return self._once(ask)
+            if fault.status in (400, 422) and "max_completion_tokens" in str(fault) and "max_tokens" in body:
+                self._limit = "max_completion_tokens"  # others under way may have been sent with the old name
+                return self._once(ask, schema)
             if "response_format" in body and fault.status in (400, 415, 422, 501):
-                self.calls.unstructured.add(self.model)
-                self.calls.note(unstructured=1)
-                return self._once(ask)
+                return self._without_schema(ask)
             self.calls.note(failed=1)
-            return Answer(problem=f"HTTP {fault.status}: {fault}")
+            long = _TOO_LONG if re.search("context|too long", str(fault), re.I) else ""
+            return Answer(problem=f"HTTP {fault.status}: {long}{fault}")
         tokens = (answer.tokens_in or estimated(ask), answer.tokens_out or len(answer.text.encode()) // 4)
         self.calls.note(spent=self.calls.cost(self.model, *tokens), answers=1, tokens_in=tokens[0],
                         tokens_out=tokens[1])
+        return answer
+
+    def _without_schema(self, ask: Ask) -> Answer:
+        """Ask without a schema. Only where that is answered was the schema the reason: a text may be too long."""
+        answer = self._once(ask, schema=False)
+        if not answer.problem and self.model not in self.calls.unstructured:
+            self.calls.unstructured.add(self.model)
+            self.calls.note(unstructured=1)
         return answer
 
     def _send(self, body: dict[str, Any]) -> tuple[bytes, str]:
@@ -204,8 +231,9 @@ class Chat:
             return bytes(data), ""
         except Unanswered as fault:
             problem: Exception = fault
-        except openai.APITimeoutError:
-            problem = Unanswered("timeouts", f"no answer within {self.calls.timeout:g} s")
+        except openai.APITimeoutError as fault:
+            late = Unanswered("timeouts", f"no answer within {self.calls.timeout:g} s")
+            problem = self._broken(fault) if _refused_connection(fault) else late
         except openai.APIStatusError as fault:
             problem = self._status(fault)
         except Exception as fault:  # also the HTTP library's own, while the body is read
@@ -213,10 +241,11 @@ class Chat:
         raise problem  # not inside: the client's error may quote the key, and would be kept as the context of ours
 
     def _broken(self, fault: Exception) -> Exception:
-        if not self.calls.counts["judge_answers"] and _refused_connection(fault):
+        refused = _refused_connection(fault)
+        if refused and not self.calls.counts["judge_answers"]:
             return ModelError("nothing answers at the endpoint", where=self.calls.host,
                               next="start the server, or correct --endpoint (OPENAI_BASE_URL)")
-        return Unanswered("broken", f"the connection failed ({type(fault).__name__})")
+        return Unanswered("unreachable" if refused else "broken", f"the connection failed ({type(fault).__name__})")
 
     def _status(self, fault: Any) -> Exception:
         """What to do about an error of the server's: try again, give up, or do without this answer."""
@@ -242,19 +271,30 @@ class Chat:
         if problem:
             return Answer(finish="length", structured=structured)
         try:
-            value = read_json(self.calls.clean(data.decode("utf-8", "replace")), unique=False)
+            value = read_json(data.decode("utf-8", "replace"), unique=False)
         except InputError:
             raise Unanswered("broken", "the body of the answer is not JSON") from None
         body = value if isinstance(value, dict) else {}
         choices, usage = body.get("choices"), body.get("usage")
+        if isinstance(body.get("error"), dict) and not choices:
+            raise self._error_of_body(body["error"])
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
         message = choice["message"] if isinstance(choice.get("message"), dict) else {}
         used = [usage.get(name) if isinstance(usage, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
-        text, model, fingerprint, finish, refusal = (one if isinstance(one, str) else "" for one in (
+        text, model, fingerprint, finish, refusal = (self.calls.clean(one) if isinstance(one, str) else "" for one in (
             message.get("content"), body.get("model"), body.get("system_fingerprint"), choice.get("finish_reason"),
             message.get("refusal")))  # fmt: skip
         tokens = [one if isinstance(one, int) and 0 <= one < 10**9 else 0 for one in used]
         return Answer(text, model, fingerprint, finish, refusal, tokens[0], tokens[1], structured)
+
+    def _error_of_body(self, error: Mapping[str, Any]) -> Exception:
+        """What to do about an error that comes with HTTP 200, as routers pass on those of the servers behind them."""
+        code, said = error.get("code"), self.calls.clean(str(error.get("message", "")))[:200]
+        if code == 429:
+            return Unanswered("rate_limited", f"too many requests: {said}")
+        if isinstance(code, int) and 400 <= code < 500 and code not in (408, 409):
+            return Refused(code, said)
+        return Unanswered("server_errors", f"an error instead of an answer: {said}")
 
     # -------------------------------------------------------- tokens before any call
 
@@ -298,6 +338,7 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
 
 def _refused_connection(fault: BaseException | None) -> bool:
     """Whether a connection could not even be opened."""
-    while fault is not None and not isinstance(fault, (ConnectionRefusedError, socket.gaierror)):
+    while fault is not None and not (isinstance(fault, (ConnectionRefusedError, socket.gaierror)) or
+                                     type(fault).__name__ == "ConnectTimeout"):  # of the client's HTTP library
         fault = fault.__cause__ or fault.__context__
     return fault is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,24 +14,27 @@ import numpy as np
 from wholetext.backends.chat.calls import Answer, Ask, Sampling
 from wholetext.backends.chat.endpoint import Chat, Planned
 from wholetext.errors import MetricError, SpecError
+from wholetext.metrics.judges.error_lists import SEVERITIES, Fault
 from wholetext.metrics.judges.parsers import (
     ASPECTS,
+    CUT,
     PARSER,
-    SEVERITIES,
-    Fault,
     Parsed,
-    locate,
     parse_errors,
     parse_rubric,
     parse_score,
 )
+from wholetext.metrics.judges.places import placed
 from wholetext.metrics.judges.prompts import Prompt, Texts, load_prompt
+from wholetext.metrics.judges.statements import REFUSED
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 NAN = float("nan")
 WEIGHTS = dict(zip(SEVERITIES, (25.0, 5.0, 1.0)))  # Freitag et al. 2021, as published judges use them
 _COUNTS = ("refused", "unparsable", "repaired", "failed", "unlocated")
 UNREADABLE = "the judge's answer could not be read, nor the one to a second request"
+TOO_SHORT = ("the judge's answer was cut at max_tokens, and so was the one to a second request: raise max_tokens, to "
+             "thousands for a model that reasons first")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,11 @@ class Reply:
     def reason(self) -> str:
         """Why there is no score."""
         if self.answer.problem:
-            return f"the endpoint gave no answer ({self.answer.problem.partition(':')[0]})"
-        return UNREADABLE if self.outcome == "unparsable" else self.parsed.problem
+            kind, colon, said = self.answer.problem.partition(":")
+            said = re.sub("[0-9]+", "…", said)[:120]  # lengths differ from row to row
+            return f"the endpoint gave no answer ({kind}{colon}{said})"
+        unread = TOO_SHORT if self.parsed.problem == CUT else UNREADABLE
+        return unread if self.outcome == "unparsable" else self.parsed.problem
 
 
 @dataclass
@@ -81,6 +88,7 @@ class Judge(Metric):
     file: ClassVar[str]  # of the prompt that is ours
     schema: ClassVar[str] = "score"
     limit: ClassVar[int] = 64  # tokens of an answer unless given
+    incomplete: ClassVar[str] = "some samples have no score"  # where others have one
 
     model: str = ""
     mode: Literal["qe", "ref"] = "qe"  # whether the judge is shown references
@@ -112,6 +120,7 @@ class Judge(Metric):
     def resolve(self, langs: tuple[str, str]) -> Judge:
         if not self.model:
             raise MetricError(f"{self.name} names no model", next=f"write {self.name}@MODEL, as the endpoint calls it")
+        load_prompt.cache_clear()  # a file that was edited is read anew, and stays what it is during an evaluation
         self.prompts()
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
@@ -151,11 +160,10 @@ class Judge(Metric):
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         """Tokens of the texts at four bytes each: an endpoint says only when it is asked that something is too long."""
-        return [Fit(-(-len("".join((*one.hyp[0].parts, *(one.src.parts if one.src else ()))).encode()) // 4))
-                for one in requests]  # fmt: skip
+        return [Fit(-(-len(_shown(one).encode("utf-8", "replace")) // 4)) for one in requests]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        return list(self.asks(request, run.langs)[0].messages)
+        return list(self.asks(request, run.langs)[0].messages[-1:])  # all of it is in a dry run
 
     def hear(
         self, asks: Sequence[Ask], run: Runtime, parse: Callable[[str, bool], Parsed], prompt: Prompt
@@ -165,7 +173,7 @@ class Judge(Metric):
 
         def read(answer: Answer) -> Parsed:
             if answer.refusal or answer.finish == "content_filter":
-                return Parsed("the judge refused to answer", refused=True)
+                return Parsed(REFUSED, refused=True)
             return Parsed(answer.problem) if answer.problem else parse(answer.text, answer.finish == "length")
 
         replies = [Reply(read(answer), answer) for answer in run.map(chat, asks)]
@@ -224,9 +232,11 @@ class Judge(Metric):
         if whys and not any(value[0] == value[0] for value in one.values):
             run.detail(i, reason=whys[0])
         elif whys:
-            run.warn(f"some samples have no score: {whys[0]}", i)
+            run.warn(f"{self.incomplete}: {whys[0]}", i)
         if counts["repaired"]:
             run.warn("the judge's first answer could not be read; its second counts", i)
+        if any("\ud800" <= sign <= "\udfff" for sign in _shown(request)):
+            run.warn("half of a surrogate pair, which is no character, is shown to the judge as a question mark", i)
         if lost:
             run.warn("the judge quotes words that are not in the text: such errors count, and are not marked", i)
 
@@ -241,6 +251,10 @@ class Judge(Metric):
         return {**facts, **{name: sum(one.get(name, 0) for one in judges) for name in _COUNTS}}
 
 
+def _shown(request: Request) -> str:
+    return "".join((*request.hyp[0].parts, *(request.src.parts if request.src else ())))
+
+
 def trimmed(values: FloatArray) -> tuple[list[float], float]:
     """(samples, columns) → the mean without samples whose score is beyond 2σ, and the standard deviation of all."""
     known = values[~np.isnan(values[:, 0])]
@@ -251,20 +265,6 @@ def trimmed(values: FloatArray) -> tuple[list[float], float]:
         kept, there = known[~far], ~np.isnan(known[~far])
         mean = np.where(there, kept, 0.0).sum(axis=0) / np.where(there.any(axis=0), there.sum(axis=0), np.nan)
     return mean.tolist(), float(known[:, 0].std(ddof=1)) if len(known) > 1 else NAN
-
-
-def placed(faults: Sequence[Fault], request: Request) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Errors as spans of the scored text, and all of them with whether they were found there or in the source."""
-    text, spans, errors = request.hyp[0].text, list[dict[str, Any]](), list[dict[str, Any]]()
-    for one in faults:
-        facts = {"severity": one.severity or "evidence", "category": one.category, "reason": one.reason}
-        place = locate(one, text)
-        if place:
-            spans.append({"start": place[0], "end": place[1], **facts})
-        source = not place and request.src is not None and locate(one, request.src.text) is not None
-        errors.append({**facts, "quote": one.quote, "located": bool(place or source),
-                       "side": "src" if source else "hyp"})
-    return spans, errors
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class JudgePairwise(Judge):
     schema = "choice"
     limit = 32
     columns = ("score", "flips")
+    incomplete = "some comparisons have no verdict"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,7 +55,7 @@ class JudgePairwise(Judge):
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:  # type: ignore[override]
         asks = self.asks(request, run.langs)
-        return list(asks[0].messages) if asks else None
+        return list(asks[0].messages[-1:]) if asks else None
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         asks = [self.asks(request, run.langs) for request in requests]

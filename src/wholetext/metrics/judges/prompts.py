@@ -1,6 +1,6 @@
 """Prompts of judges: files → messages. Texts to judge stand between marks that they cannot contain.
 
-A mark ends in a hash of all texts of the prompt: to close it from inside, a text would have to contain its own hash.
+A mark ends in a hash of all texts of the prompt, and in another one where a text contains that: none can close it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.backends.chat.calls import Ask
-from wholetext.errors import InputError, MissingExtra
+from wholetext.errors import InputError
 from wholetext.files.parsing import file_bytes, read_toml
-from wholetext.metrics.judges.parsers import ASPECTS, SEVERITIES, Fault
+from wholetext.languages import language_name
+from wholetext.metrics.judges.error_lists import SEVERITIES, Fault
+from wholetext.metrics.judges.parsers import ASPECTS
 from wholetext.types import Excerpt
 
 REWORDED = "reworded"  # instead of a file: the same task in other words of ours
@@ -54,8 +56,12 @@ class Texts:
     @property
     def mark(self) -> str:
         """Eight signs that stand in none of the texts."""
-        parts = [[name, *one.parts, *one.focus] for name, one in self.sides]
-        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=4).hexdigest()
+        parts: list[Any] = [[name, *one.parts, *one.focus] for name, one in self.sides]
+        while True:
+            mark = hashlib.blake2b(json.dumps(parts).encode(), digest_size=4).hexdigest()
+            if not any(mark in part for _, one in self.sides for part in one.parts):
+                return mark
+            parts.append(mark)
 
     @property
     def has_context(self) -> bool:
@@ -164,26 +170,12 @@ def listed(faults: Sequence[Fault], form: str) -> str:
     return "\n".join(blocks)
 
 
-@lru_cache(1024)
-def language_name(code: str) -> str:
-    """The English name of a language, as prompts write it."""
-    if not code:
-        return "an unstated language"
-    from langcodes import Language, LanguageTagError
-
-    try:
-        return str(Language.get(code.replace("_", "-")).display_name())
-    except LanguageTagError:
-        return code
-    except ModuleNotFoundError:
-        raise MissingExtra("language_data, which has the names of languages,", "judges") from None
-
-
 def _example_texts(one: Mapping[str, Any]) -> Texts:
     src, hyp = (Excerpt((str(one[side]),), (0, 1)) for side in ("src", "hyp"))
     return Texts((str(one["langs"][0]), str(one["langs"][1])), (("source", src), ("translation", hyp)))
 
 
 def _fill(form: str, values: Mapping[str, str]) -> str:
-    """All fields at once: what stands in a text is never read as a field."""
-    return re.sub(r"\{([a-z_]+)\}", lambda found: values.get(found[1], found[0]), form)
+    """All fields at once: what stands in a text is never read as a field. Halves of surrogate pairs cannot be sent."""
+    filled = re.sub(r"\{([a-z_]+)\}", lambda found: values.get(found[1], found[0]), form)
+    return filled.encode("utf-8", "replace").decode()
