@@ -90,5 +90,5 @@ def test_a_package_adds_a_change() -> None:
     assert {*broken} == {"bad", "mumble"} and "pronoun" in listed
     with pytest.raises(PluginError, match=r"'bad' of loud 1\.5 is no subclass of Change"):
         chosen(["bad"])
-    with pytest.raises(PluginError, match=r"'mumble' of loud 1\.5 calls itself 'other'"):
+    with pytest.raises(PluginError, match=r"'mumble' of loud 1\.5 has the name 'other'"):
         chosen(["mumble"])

@@ -111,7 +111,7 @@ def test_one_system_has_no_spread() -> None:
 
 def test_what_cannot_be_tested_is_refused() -> None:
     corpus, outputs = load("de-en")
-    with pytest.raises(MetricError, match="changed documents have no rivals"):
+    with pytest.raises(MetricError, match="which changed documents do not have"):
         stress(corpus, outputs, "judge-pairwise@m", SETTINGS)
     with pytest.raises(InputError, match="no change 'swop'"):
         stress(corpus, outputs, "metricx@missing", StressOptions(("swop",)))  # before any model is looked for

@@ -1,6 +1,6 @@
 """A change: where it can be made in a document, and the document with it made; every edit is labelled with its place.
 
-A *site* is a set of replacements that are made together. A change finds its sites, the dose says how many of them are
+A *site* is a set of replacements that are made together. A change finds its sites, the dose is how many of them are
 made, and ``applied`` makes them: text outside the replacements cannot change.
 """
 
@@ -27,11 +27,11 @@ _CHARACTERS = 8  # the same where words are not separated
 
 
 class Refused(Exception):
-    """A change that cannot be made in a document with certainty; the text says why."""
+    """A change that cannot be made in a document with certainty; the message is the reason."""
 
 
 class Replacement(NamedTuple):
-    """Characters ``start:end`` of a segment, and what stands there instead."""
+    """Characters ``start:end`` of a segment, and their replacement."""
 
     segment: int
     start: int
@@ -111,7 +111,7 @@ class Change:
     in_a_row: ClassVar[bool] = False  # whether the sites of a dose follow each other
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        """Every place where the change can be made, in document order; raises ``Refused`` where it is not sure."""
+        """Every place where the change can be made, in order; raises ``Refused`` if the effect is uncertain."""
         raise MetricError(f"{type(self).__name__} cannot change a text", next="write its sites(text, rng) method")
 
 

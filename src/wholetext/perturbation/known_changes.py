@@ -81,12 +81,12 @@ def change_class(name: str) -> type[Change]:
         raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} is no subclass of Change",
                           next="derive it from wholetext.Change")
     if getattr(found, "name", "") != name:
-        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} calls itself "
+        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} has the name "
                           f"{getattr(found, 'name', '')!r}", next="its name and that of its entry point are the same")
     return found
 
 
 def chosen(asked: Sequence[str] | None) -> list[Change]:
-    """One of each that is asked for, all of them by default."""
+    """One of each requested change, all of them by default."""
     given = names() if asked is None else [asked] if isinstance(asked, str) else list(asked)
     return [change_class(name)() for name in dict.fromkeys(given)]

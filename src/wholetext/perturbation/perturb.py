@@ -6,17 +6,14 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from wholetext.errors import InputError, MissingExtra, ModelError, count
-from wholetext.files.cache import Cache
 from wholetext.languages import code_of, joiner
 from wholetext.notebook.display import brief
 from wholetext.perturbation.change import Change, Edit, Kind, Refused, Site, Text, applied
 from wholetext.perturbation.doses import Dose, ordered
 from wholetext.perturbation.known_changes import chosen
 from wholetext.scoring.bound import check
-from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options
 from wholetext.taggers.analysis import Analyser, Analysis, Layer, analyser_for
 from wholetext.types import Corpus, Output
@@ -43,8 +40,9 @@ class StressOptions:
                              next="leave it out for the default")
         for dose in self.doses:
             Dose(dose)  # an error now, not after the tagging
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.draws < 1:
-            raise InputError("seed is a whole number and draws at least 1", next="leave them out for the defaults")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0 or self.draws < 1:
+            raise InputError("seed must be an integer from 0 up, and draws at least 1",
+                             next="leave them out for the defaults")
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ class Perturbed:
     langs: tuple[str, str]
     items: tuple[Changed, ...]
     refused: Mapping[str, Mapping[str, int]]
-    kinds: Mapping[str, Kind]  # of every change that was asked for, in order
+    kinds: Mapping[str, Kind]  # of every requested change, in order
     tagger: str = ""  # its id; "" where none was used
     documents: int = 0
     notes: tuple[str, ...] = field(default=())
@@ -91,7 +89,7 @@ def perturb(
     """Make every change at every dose in the documents of an output; the same seed makes the same changes.
 
     What a document gets depends on the seed, the change and the document alone (and on the other documents for the one
-    that borrows sentences). ``options`` say whether and where the tagger's analyses are kept.
+    that borrows sentences). ``options`` set whether and where the tagger's analyses are cached.
     """
     settings, options = settings or StressOptions(), options or Options()
     check(corpus, [output])
@@ -171,14 +169,9 @@ class _Texts:
 def _tagged(
     analyser: Analyser, docs: Sequence[tuple[str, ...]], langs: tuple[str, str], options: Options
 ) -> list[tuple[Analysis, ...]]:
-    cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
-    try:
-        engine = Engine(langs, options.device, options.dtype, options.batch_tokens, cache)
+    with options.engine(langs) as engine:
         found = iter(engine.map(analyser, [segment for segments in docs for segment in segments]))
         return [tuple(next(found) for _ in segments) for segments in docs]
-    finally:
-        if cache:
-            cache.close()
 
 
 def _note(change: str, items: Sequence[Changed], why: Mapping[str, int], documents: int) -> str:

@@ -70,7 +70,7 @@ def _copies(output: Output, corpus: Corpus, name: str) -> bool:
 
 
 def best(scores: Mapping[str, Mapping[str, Scores]], systems: Sequence[Output]) -> tuple[Output, str]:
-    """The system with the best mean rank over all metrics, and a note that says so."""
+    """The system with the best mean rank over all metrics, and a note on it."""
     ranks = np.zeros(len(systems))
     for by_system in scores.values():
         values = np.array([_signed(by_system[one.system]) for one in systems])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.significance.resample import bootstrap_scores, interval
+from wholetext.significance.resample import ratio, score_with_interval
 from wholetext.types import FloatArray, Scores
 
 
@@ -54,17 +54,8 @@ class Drawing:
     seed: int
 
     def interval(self, totals: FloatArray) -> tuple[float, float, float]:
-        """The ratio of two columns summed over documents, and its 95 % interval (NaN with fewer than two)."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            value = float(np.divide(*totals.sum(axis=0)))
-        if len(totals) < 2 or np.isnan(value):
-            return value, np.nan, np.nan
-        found = interval(bootstrap_scores([totals], _ratio, self.draws, self.seed)[0])
-        return value, found.low, found.high
-
-
-def _ratio(totals: FloatArray) -> FloatArray:
-    return np.asarray(totals[..., 0] / totals[..., 1])
+        """The ratio of two columns summed over documents, and its 95 % interval."""
+        return score_with_interval(totals, ratio, self.draws, self.seed)
 
 
 def spread(scores: Mapping[str, Scores], systems: Sequence[str]) -> float:

@@ -20,6 +20,7 @@ from wholetext.perturbation.perturb import Perturbed, StressOptions, perturb
 from wholetext.perturbation.selection import Selection, best, identical, select
 from wholetext.perturbation.statistics import Drawing, Losses, StressCell, StressSlope, spread
 from wholetext.registry import scorer
+from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
 from wholetext.significance.resample import ROUNDING
@@ -52,20 +53,18 @@ class Stress:
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
         corpus = self.results.corpus
-        return {
-            "kind": "stress", "corpus": corpus.id, "langs": list(corpus.langs), "documents": self.perturbed.documents,
-            "systems": list(self.systems), "text": self.text,
-            "references": list(self.refs), "metrics": list(self.metrics), "settings": asdict(self.settings),
-            "changes": dict(self.perturbed.kinds), "tagger": self.perturbed.tagger,
-            "plugins": known_changes.origins(list(self.perturbed.kinds)),
-            "refused": {name: dict(why) for name, why in self.perturbed.refused.items()},
-            "figures": [_plain(asdict(one)) for one in self.cells],
-            "slopes": [_plain(asdict(one)) for one in self.slopes],
-            "spreads": _plain(dict(self.spreads)), "examples": _examples(self.perturbed),
+        found: dict[str, Any] = plain({
+            "kind": "stress", "corpus": corpus.id, "langs": corpus.langs, "documents": self.perturbed.documents,
+            "systems": self.systems, "text": self.text, "references": self.refs, "metrics": self.metrics,
+            "settings": asdict(self.settings), "changes": self.perturbed.kinds, "tagger": self.perturbed.tagger,
+            "plugins": known_changes.origins(list(self.perturbed.kinds)), "refused": self.perturbed.refused,
+            "figures": [asdict(one) for one in self.cells], "slopes": [asdict(one) for one in self.slopes],
+            "spreads": self.spreads, "examples": _examples(self.perturbed),
             "signatures": {spec: {system: str(scores.signature) for system, scores in by_system.items()}
                            for spec, by_system in self.results.scores.items()},
-            "counts": dict(self.results.counts), "notes": list(self.notes),
-        }  # fmt: skip
+            "counts": self.results.counts, "notes": self.notes,
+        })  # fmt: skip
+        return found
 
 
 def stress(
@@ -106,7 +105,7 @@ def stress(
 def _originals(
     corpus: Corpus, chosen: Selection, specs: Sequence[str], options: Options
 ) -> tuple[Output, Results, list[str]]:
-    """The text under test, the scores of all systems and of this text, and what there is to say about the choice."""
+    """The text under test, the scores of all systems and of this text, and notes on the choice."""
     others = [one for one in chosen.systems if chosen.text is None or one.system != chosen.text.system]
     results = evaluate(corpus, [*others, *([chosen.text] if chosen.text else [])], specs, options)
     if chosen.text is not None:
@@ -118,7 +117,7 @@ def _originals(
 def _refuse(specs: Sequence[str]) -> None:
     for spec in specs:
         if scorer(spec).metric.rivals:
-            raise MetricError(f"{spec} compares outputs with each other, and changed documents have no rivals",
+            raise MetricError(f"{spec} compares with other systems, which changed documents do not have",
                               next="use a metric that scores each output by itself")
 
 
@@ -180,10 +179,6 @@ def _losses(made: Perturbed, margins: Margins, spreads: Mapping[str, float]) -> 
             sites = {one.doc: one.sites for one in mine}
             found.append(Losses(spec, change, kind, by_dose, sites, scale))
     return found
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
 
 
 def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def test_pronouns_change_their_gender_after_the_first_mention(tagged: Tagged) ->
 @pytest.mark.parametrize("unsure", [
     "He/PRP met/VBD Carl/NNP ./.", "Dan/NNP said/VBD he/PRP slept/VBD ./.", "He/PRP saw/VBD his/PRP$ wife/NN ./.",
     "The/DT spokeswoman/NN said/VBD he/PRP slept/VBD ./.", "He/PRP Dayi/NNP slept/VBD ./.",
-    "A/DT person/NN slept/VBD ,/, and/CC he/PRP woke/VBD ./.",
+    "A/DT person/NN slept/VBD ,/, and/CC he/PRP woke/VBD ./.", "Every/DT male/NN says/VBZ he/PRP slept/VBD ./.",
     "One/PRP sleeps/VBZ when/WRB he/PRP can/MD ./.", "The/DT car/NN was/VBD his/PRP ./.",
 ])
 def test_no_pronoun_changes_where_the_sentence_tells_who_is_meant(tagged: Tagged, unsure: str) -> None:

@@ -26,11 +26,11 @@ def stress(
     metric: options.Metrics = None,
     change: Annotated[
         list[str] | None,
-        typer.Option("--change", help="Change to make, see `wholetext list` (repeatable; default: all)."),
+        typer.Option("--change", help="Change to make, one of `wholetext list` (repeatable; default: all)."),
     ] = None,
     dose: Annotated[
         list[str] | None,
-        typer.Option("--dose", help="Places to change: a number, a share or all (repeatable; 1, 50% and all)."),
+        typer.Option("--dose", help="Number or share of places to change, or all (repeatable; default: 1, 50%, all)."),
     ] = None,
     text: Annotated[
         str | None,
@@ -38,17 +38,19 @@ def stress(
     ] = None,
     chosen: options.Chosen,
     execution: options.Execution,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Bootstrap resamples of documents.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", help="Random seed of changes and resamples.")] = 12345,
+    draws: options.Resamples = 1000,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**63 - 1, help="Random seed of changes and resamples.")
+    ] = 12345,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write a run folder with stress.json and, for contrast, stress.jsonl.")
+        Path | None,
+        typer.Option("--out", "-o", help="Output run folder, with stress.json and, for contrast, stress.jsonl."),
     ] = None,
     overwrite: options.Overwrite = False,
     format: options.Format = "table",
-    json_: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test metrics with controlled errors: how often, and how strongly, do they prefer the original document?"""
+    """Measure how often, and by how much, metrics prefer documents over copies with controlled errors."""
     from wholetext.perturbation.perturb import DOSES, StressOptions
     from wholetext.perturbation.store import write_stress
     from wholetext.perturbation.stress import stress as run
@@ -64,7 +66,7 @@ def stress(
         found = run(loaded.corpus, loaded.outputs, metrics, settings, execution.options(progress=progress))
     if out is not None:
         found = write_stress(found, out)
-    _print(found, [*loaded.warnings, *found.notes], "json" if json_ else format)
+    _print(found, [*loaded.warnings, *found.notes], format)
 
 
 def _print(found: Stress, notes: list[str], format: str) -> None:
@@ -111,7 +113,8 @@ def _tables(found: Stress, notes: list[str]) -> None:
     if len(found.settings.doses) > 1:
         _doses(found, made)
     corpus = found.results.corpus
-    console.print(Text(f"\n{count(len(corpus), 'document')}, {'-'.join(corpus.langs)}; text under test: {found.text}; "
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {'-'.join(corpus.langs)}; text under test: "
+                       f"{terminal.printable(found.text)}; "
                        f"{found.settings.draws:,} resamples of documents, seed {found.settings.seed}.", style="dim"))
     terminal.notes(notes, console)
 

@@ -16,7 +16,7 @@ _FEMALE = {("she", "PRP"): "he", ("her", "PRP"): "him", ("her", "PRP$"): "his", 
 _TELLING = re.compile(
     r"m(?:r|rs|s|iss|adam|adame|onsieur|ister)|sir|lady|ladies|lord|king|queen|prince(?:ss)?|du(?:ke|chess)|"
     r"(?:grand|step)?(?:father|mother|son|daughter)s?|brothers?|sisters?|husbands?|wives|wife|uncles?|aunts?|nephews?|"
-    r"nieces?|boys?|girls?|guys?|m[uo]ms?|dads?|pa|ma|actors?|actress(?:es)?|bride|groom|widow(?:er)?|fe?males?|"
+    r"nieces?|boys?|girls?|guys?|m[uo]ms?|dads?|pa|ma|actors?|actress(?:es)?|bride|groom|widow(?:er)?|(?:fe)?males?|"
     r"pregnan\w+|mat?ernity|paternity|beard\w*|nuns?|monks?|heroines?|hero|waitress|hostess|goddess|gentle\w+|"
     r"boyfriends?|girlfriends?|fianc[ée]e?s?|.*wom[ae]n|.*m[ae]n", re.I)
 _OTHERS = re.compile(r"ones?|oneself|whoever|persons?|(?:every|any|some|no)(?:one|body)|each|"

@@ -1,1 +1,1 @@
-"""Controls: errors inside a sentence, which every metric should see, and changes that nobody should mind."""
+"""Controls: errors inside a sentence, which every metric should see, and changes that no metric should penalise."""

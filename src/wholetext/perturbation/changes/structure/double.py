@@ -1,4 +1,4 @@
-"""A sentence is said twice."""
+"""A sentence is repeated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Double(Change):
     """A sentence is repeated right after itself, in the same segment."""
 
     name = "double"
-    summary = "a sentence is said twice in a row"
+    summary = "a sentence is repeated right after itself"
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
         units = text.whole_units()

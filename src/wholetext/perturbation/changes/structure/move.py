@@ -1,4 +1,4 @@
-"""A sentence stands in another part of the document."""
+"""A sentence is moved to another part of the document."""
 
 from __future__ import annotations
 

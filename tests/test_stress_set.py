@@ -1,0 +1,43 @@
+"""The released stress set: what its datasheet promises holds of every item."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent.parent / "examples" / "stress-set"
+PAGE = FOLDER.parents[1] / "docs" / "stress-set.md"
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lzma.decompress((FOLDER / name).read_bytes()).decode().splitlines()]
+
+
+def test_every_item_is_a_labelled_change_of_a_text_that_is_not_the_reference() -> None:
+    docs = {one["doc_id"]: one for one in lines("documents.jsonl.xz")}
+    items = lines("items.jsonl.xz")
+    assert len(items) >= 5_000
+    changed = [(one["doc"], one["type"], *one["contrastive_ref_context"][0], *one["contrastive"]) for one in items]
+    assert len(set(changed)) == len({one["id"] for one in items}) == len(items)
+    for one in items:
+        text, reference = docs[one["doc"]]["outputs"]["web"], docs[one["doc"]]["refs"]["asv"]
+        now = [*one["contrastive_ref_context"][0], *one["contrastive"]]
+        was = [*one["ref_context"], one["target"]]
+        assert was == text[: len(was)] and text != reference and now != was
+        for edit in one["edits"]:
+            assert text[edit["segment"]][slice(*edit["was"])] == edit["before"]
+            if edit["segment"] < len(now):
+                assert now[edit["segment"]][slice(*edit["now"])] == edit["after"]
+
+
+def test_the_datasheet_has_the_counts() -> None:
+    page, items = PAGE.read_text("utf-8"), lines("items.jsonl.xz")
+    counts = Counter(one["type"] for one in items)
+    for change in counts:
+        row = next(line for line in page.splitlines() if line.startswith(f"| {change} |"))
+        assert sum(int(cell) for cell in row.split("|")[3:5]) == counts[change], change
+    assert f"{len(items):,} items" in page
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 1_000_000

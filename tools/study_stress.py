@@ -1,0 +1,257 @@
+"""Writes docs/studies/stress.md: which metric of the box sees which document-level error, under which view.
+
+    WHOLETEXT_DATA=../shared/data python tools/study_stress.py [--work FOLDER] [--sets …] [--groups …] [--page]
+
+Every set of documents is stressed with one group of metrics at a time; the losses of a finished pair are a file of the
+work folder and its rows are in a cache there, so that an interrupted study resumes. The page has the groups of metrics
+that are finished for all sets, and names the others; ``--page`` only writes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from stress_page import write_page
+
+from wholetext.files.storage import write_file
+from wholetext.io.formats import evalset
+from wholetext.perturbation.perturb import DOSES, StressOptions
+from wholetext.perturbation.statistics import Drawing, Losses, spread
+from wholetext.perturbation.stress import stress
+from wholetext.scoring.comparison import plain
+from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.types import Corpus, Document, FloatArray, Output
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
+FOUND = ROOT / "docs" / "studies" / "stress.json"
+SIZES = range(5, 15)  # segments of a document: longer ones are left out, or cut where they are talks
+PART = 10  # segments of a part of a talk
+SYSTEMS, SPREAD = 6, 12  # systems whose spread is the unit of effects, and documents of a set that it is taken from
+DRAWS = 1_000
+KEPT = ("metric", "change", "dose", "documents", "preferred", "low", "high", "ties", "undefined", "effect")
+
+
+@dataclass(frozen=True)
+class Set:
+    """Documents of one language pair with two references: the second is changed, the first it is scored against."""
+
+    folder: str
+    langs: str
+    domain: str
+    test: bool = True  # False: documents for the design of metrics, on no page
+
+
+SETS = {
+    "news de-en": Set("wmt21.news", "de-en", "news"),
+    "news ru-en": Set("wmt21.news", "ru-en", "news"),
+    "news zh-en": Set("wmt21.news", "zh-en", "news"),
+    "talks zh-en": Set("wmt21.tedtalks", "zh-en", "talks"),
+    "dev de-en": Set("wmt22.da", "de-en", "dev", test=False),
+    "dev cs-en": Set("wmt22.da", "cs-en", "dev", test=False),
+    "dev zh-en": Set("wmt22.da", "zh-en", "dev", test=False),
+}
+HARMLESS = ("paraphrase", "contraction", "typography")  # words and marks are changed, as errors change them
+EMBEDDED = ("bertscore", "sbert", "wt-mini")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Metrics that are measured together."""
+
+    metrics: tuple[str, ...]
+    doses: tuple[str, ...] = ("all",)
+    sampled: bool = True  # on a sample of the documents, unless asked for all of them
+
+
+GROUPS: Mapping[str, Group] = {
+    "surface": Group(("bleu", "chrf", "ter", "d-bleu", "d-chrf"), DOSES, sampled=False),
+    "wt-doc": Group(("wt-doc",), sampled=False),
+    "wt-mini": Group(("wt-mini",), sampled=False),
+    "sentence": Group(("bertscore", "sbert"), sampled=False),
+    "blonde": Group(("blonde", "d-blonde"), DOSES, sampled=False),
+    "discourse": Group(("ds-focus@minilm", "ds-sent@minilm", "rc", "lc", "entity-graph", "lexical-chain", "freq",
+                        "conn")),
+    "context": Group(tuple(f"context(prev=2,hyp=own):{name}" for name in EMBEDDED)),
+    "slide": Group(tuple(f"slide(size=6,step=6):{name}" for name in EMBEDDED)),
+    "whole": Group(tuple(f"whole:{name}" for name in EMBEDDED)),
+}  # fmt: skip
+
+
+def load(which: Set, every: int = 1) -> tuple[Corpus, list[Output]]:
+    """One document of so many of a set, talks in parts, and some of its systems, evenly over their names."""
+    loaded = evalset.read(DATA / "evalsets" / which.folder, which.langs)
+    corpus = loaded.corpus
+    spans = [span for doc in corpus.docs for span in _spans(doc, which.domain)][::every]
+    first, second = corpus.references[:2]
+    docs = tuple(Document(_name(doc, span), None, {name: doc.refs[name][slice(*span)] for name in (first, second)})
+                 for doc, span in spans)
+    systems = [one for one in loaded.outputs if one.system not in corpus.references]
+    picked = [systems[at] for at in np.linspace(0, len(systems) - 1, min(SYSTEMS, len(systems))).astype(int)]
+    outputs = [Output(one.system, {_name(doc, span): one.docs[doc.id][slice(*span)] for doc, span in spans})
+               for one in picked]
+    return replace(corpus, docs=docs), outputs
+
+
+def _spans(doc: Document, domain: str) -> Iterator[tuple[Document, tuple[int, int]]]:
+    if domain == "talks":
+        yield from ((doc, (at, at + PART)) for at in range(0, len(doc) - PART + 1, PART))
+    elif len(doc) in SIZES:
+        yield doc, (0, len(doc))
+
+
+def _name(doc: Document, span: tuple[int, int]) -> str:
+    return doc.id if span == (0, len(doc)) else f"{doc.id} {span[0] + 1}–{span[1]}"
+
+
+# ---------------------------------------------------------------- losses of documents
+
+
+def part_file(name: str, group: str, work: Path, every: int) -> Path:
+    sampled = f".every{every}" if GROUPS[group].sampled and every > 1 else ""
+    return work / f"{name}.{group}{sampled}.json"
+
+
+def measure(name: str, group: str, work: Path, every: int) -> None:
+    """The losses of every changed document of a set under a group of metrics, written to the work folder."""
+    file, chosen = part_file(name, group, work, every), GROUPS[group]
+    if file.exists():
+        return
+    began = time.process_time()
+    corpus, outputs = load(SETS[name], every if chosen.sampled else 1)
+    first, second = corpus.references
+    options = Options(cache=work / "cache.sqlite", flags=False)
+    found = stress(corpus, [], chosen.metrics, StressOptions(doses=chosen.doses, text=second), options)
+    names = dict(zip(found.metrics, chosen.metrics))  # as they are written here
+    items = [{"change": one.change, "kind": one.kind, "dose": one.dose, "doc": one.doc, "share": one.made / one.sites,
+              "sites": one.sites, "loss": {names[spec]: loss for spec, loss in
+                                           found.margins[one.change, one.dose, one.doc].items()}}
+             for one in found.perturbed.items]  # fmt: skip
+    told = {"documents": len(corpus), "segments": int(corpus.sizes.sum()), "text": found.text, "refs": found.refs,
+            "systems": [one.system for one in outputs], "items": items, "notes": found.notes,
+            "spreads": spreads(corpus, outputs, chosen.metrics, replace(options, refs=(first,))),
+            "seconds": time.process_time() - began}  # fmt: skip
+    write_file(file, json.dumps(plain(told), ensure_ascii=False))
+    print(time.strftime("%H:%M:%S"), file.stem, f"{time.process_time() - began:.0f} s", flush=True)
+
+
+def spreads(corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str], options: Options) -> dict[str, float]:
+    """Standard deviation between systems of their mean scores of the same few documents."""
+    docs = tuple(corpus.docs[at] for at in np.linspace(0, len(corpus) - 1, min(SPREAD, len(corpus))).astype(int))
+    some = [Output(one.system, {doc.id: one.docs[doc.id] for doc in docs}) for one in outputs]
+    results = evaluate(replace(corpus, docs=docs), some, metrics, options)
+    return {metric: spread(by_system, list(by_system)) for metric, by_system in zip(metrics, results.scores.values())}
+
+
+# ---------------------------------------------------------------- figures
+
+
+def figures(work: Path, groups: Sequence[str], every: int) -> dict[str, Any]:
+    """Cells of metrics × changes × doses by domain and over both, and slopes, from the losses of all sets."""
+    parts = {(name, group): json.loads(part_file(name, group, work, every).read_text("utf-8"))
+             for name, one in SETS.items() if one.test for group in groups}
+    sets = {name: {key: parts[name, groups[0]][key] for key in ("documents", "segments", "text", "refs", "systems")}
+            for name, _ in parts}
+    cells: list[dict[str, Any]] = []
+    slopes: list[dict[str, Any]] = []
+    drawing = Drawing(DRAWS, 12345)
+    for domain in ("all", *dict.fromkeys(one.domain for one in SETS.values() if one.test)):
+        chosen = [name for name in sets if domain in ("all", SETS[name].domain)]
+        for one in _pooled(parts, chosen, groups):
+            cells += [{"domain": domain, **{key: vars(cell)[key] for key in KEPT}} for cell in one.cells(drawing)
+                      if domain == "all" or cell.dose == "all"]
+            slope = one.slope(drawing) if domain == "all" else None
+            slopes += [vars(slope)] if slope else []
+    told = [one for group in groups for one in distinguished(parts, list(sets), group)]
+    seconds = {f"{name}, {group}": part["seconds"] for (name, group), part in parts.items()}
+    found: dict[str, Any] = plain({"sets": sets, "cells": cells, "slopes": slopes, "told": told, "seconds": seconds,
+                                   "sampled": [metric for group in groups if GROUPS[group].sampled
+                                               for metric in GROUPS[group].metrics] if every > 1 else []})
+    return found
+
+
+def _pooled(parts: Mapping[tuple[str, str], Any], sets: Sequence[str], groups: Sequence[str]) -> Iterator[Losses]:
+    """Losses of a metric and change over several sets, each in units of the spread between the systems of its set."""
+    for group in groups:
+        changes = dict.fromkeys((item["change"], item["kind"]) for name in sets for item in parts[name, group]["items"])
+        for metric in GROUPS[group].metrics:
+            for change, kind in changes:
+                by_dose: dict[str, list[tuple[str, float, float]]] = {}
+                sites: dict[str, int] = {}
+                for name in sets:
+                    unit = parts[name, group]["spreads"][metric] or np.nan
+                    for item in parts[name, group]["items"]:
+                        if item["change"] == change:
+                            doc, loss = f"{name}/{item['doc']}", item["loss"][metric]
+                            value = np.nan if loss is None else loss / unit
+                            by_dose.setdefault(item["dose"], []).append((doc, value, item["share"]))
+                            sites[doc] = item["sites"]
+                yield Losses(metric, change, kind, by_dose, sites, 1.0)
+
+
+def distinguished(parts: Mapping[tuple[str, str], Any], sets: Sequence[str], group: str) -> Iterator[dict[str, Any]]:
+    """How often one place of an error costs more than one place of a harmless change, over all pairs of documents.
+
+    0.5: the metric does not tell the error from a harmless change, however often it prefers the original.
+    """
+    corpora = {name: load(SETS[name])[0] for name in sets}
+    sizes = {name: dict(zip(corpus.ids, corpus.sizes.tolist())) for name, corpus in corpora.items()}
+    kinds: dict[str, str] = {}
+    for metric in GROUPS[group].metrics:
+        cost: dict[str, list[float]] = {}
+        for name in sets:
+            unit = parts[name, group]["spreads"][metric] or np.nan
+            for item in parts[name, group]["items"]:
+                loss, made = item["loss"][metric], item["share"] * item["sites"]
+                if item["dose"] == "all" and loss is not None:
+                    kinds[item["change"]] = item["kind"]
+                    cost.setdefault(item["change"], []).append(loss * sizes[name][item["doc"]] / made / unit)
+        harmless = np.array([value for change in HARMLESS for value in cost.get(change, [])])
+        for change in (change for change, kind in kinds.items() if kind != "harmless"):
+            value, low, high = _larger(np.array(cost.get(change, [])), harmless)
+            yield {"metric": metric, "change": change, "documents": len(cost.get(change, [])), "share": value,
+                   "low": low, "high": high}
+
+
+def _larger(ones: FloatArray, others: FloatArray) -> tuple[float, float, float]:
+    """Share of pairs in which the first is larger, ties halved (Mann and Whitney's U), with a 95 % interval."""
+    if not len(ones) or not len(others):
+        return (np.nan,) * 3
+    wins = (ones[:, None] > others) + 0.5 * (ones[:, None] == others)
+    rng = np.random.default_rng(4)
+    mine, theirs = (rng.multinomial(size, np.full(size, 1 / size), 500) / size for size in wins.shape)
+    low, high = np.percentile(((mine @ wins) * theirs).sum(axis=1), [2.5, 97.5])
+    return float(wins.mean()), float(low), float(high)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "stress", help="folder of finished parts")
+    parser.add_argument("--sets", default=",".join(name for name, one in SETS.items() if one.test))
+    parser.add_argument("--groups", default=",".join(GROUPS))
+    parser.add_argument("--every", type=int, default=4, help="one document of so many for the groups on samples")
+    parser.add_argument("--page", action="store_true", help="write the page from finished parts")
+    args = parser.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    for group in () if args.page else args.groups.split(","):
+        for name in args.sets.split(","):
+            measure(name, group, args.work, args.every)
+    tested = [name for name, one in SETS.items() if one.test]
+    done = [group for group in GROUPS if all(part_file(name, group, args.work, args.every).exists() for name in tested)]
+    found = figures(args.work, done, args.every) | {"every": args.every, "missing": [
+        metric for group, one in GROUPS.items() if group not in done for metric in one.metrics]}  # fmt: skip
+    short = json.loads(json.dumps(found), parse_float=lambda number: round(float(number), 4))
+    write_file(FOUND, json.dumps(short, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_page(found)
+
+
+if __name__ == "__main__":
+    main()
