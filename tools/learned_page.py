@@ -11,7 +11,7 @@ from study_paragraphs import replace_part
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "studies" / "learned.md"
 TRAINED, PEERS = ("SENT-BASE", "PARA-UNIF", "PARA-STRAT"), ("bleu", "chrf", "bertscore")
-BOX = "wt-mini"
+BOX = "wt-mini-1"
 STATISTICS = {"accuracy": "system accuracy", "acc_eq": "acc_eq*", "pearson": "Pearson"}
 
 

@@ -41,7 +41,7 @@ from wholetext.types import Excerpt, FloatArray, Output, Request
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-RECIPE, BOX = ROOT / "recipes" / "paragraphs.toml", "wt-mini"
+RECIPE, BOX = ROOT / "recipes" / "paragraphs.toml", "wt-mini-1"
 FOUND = ROOT / "docs" / "studies" / "learned.json"
 SAMPLINGS, SEEDS = {"SENT-BASE": "sentence", "PARA-UNIF": "uniform", "PARA-STRAT": "stratified"}, (1, 2, 3)
 # name → EvalSet, language pair, human score, how many documents (of ten segments or more; 0: all), lengths

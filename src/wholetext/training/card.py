@@ -1,4 +1,4 @@
-"""The model card beside the weights: what was trained on what, and how well it agrees."""
+"""The model card: base model, training data, and agreement with human scores."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
     return "\n".join([
         "---", f"license: {licence}", f"base_model: {base.name}", "library_name: wholetext", "---", "",
         f"# A learned metric ({recipe.form}, {recipe.adapter.kind}) on {base.name}", "",
+        *([f"Version {config.version}.", ""] if config.version else []),
         f"Reads {', '.join(config.reads)}. A score is {output.meaning}{clamp}; {better} is better.", "",
         "    wholetext score … -m 'paragraph(size=5):learned@FOLDER'", "",
         "## Data", "",

@@ -21,6 +21,7 @@ from wholetext.meta.judgments.ratings import mean_table
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows, paragraphs
 from wholetext.scoring.engine import request_key
+from wholetext.training.judged_sentences import read_sentences
 from wholetext.training.recipe import Data, Fill, Recipe, Sampling
 from wholetext.types import Excerpt, FloatArray, IntArray, Request
 from wholetext.views import joiner_for
@@ -130,6 +131,8 @@ def find_evalset(name: str, root: Path | None) -> Path:
 def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples:
     """The examples of one language pair of one EvalSet."""
     folder = find_evalset(data.evalset, root)
+    if (folder / f"{langs}.jsonl").is_file():
+        return _sentences(recipe, data, folder, langs)
     lp = evalset.language_pair(folder, langs or None)
     where = f"{folder} {lp}"
     names = list(dict.fromkeys(name for name, _ in human_names(folder, lp)))
@@ -160,6 +163,25 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
                          next="check the name of the scores, or use smaller k")
     refs = refs if "ref" in recipe.reads else ("",)
     return _paired(recipe, f"{folder.name} {lp} {human}", loaded, scores, refs)
+
+
+def _sentences(recipe: Recipe, data: Data, folder: Path, lp: str) -> Examples:
+    """The examples of a file of judged sentences, beside their references or sources."""
+    blind = set(recipe.reads) == {"hyp", "src"}
+    if (not blind and set(recipe.reads) != {"hyp", "ref"}) or len(data.refs) != (not blind) or not data.human:
+        raise InputError("judged sentences need human, and reads = [\"hyp\", \"ref\"] with one of refs, or "
+                         "[\"hyp\", \"src\"] with none", where=f"{folder} {lp}",
+                         next='for MLQE-PE: refs = ["pe"], human = "z"')
+    ref, part = "" if blind else data.refs[0], f"{folder.name} {lp} {data.human}"
+    found = list(read_sentences(folder / f"{lp}.jsonl", ref or "src", data.human, data.tokenized))
+    docs = list(dict.fromkeys(one.doc for one in found))
+    first = set(docs[data.skip : data.skip + data.documents if data.documents else None])
+    kept = [one for one in found if one.doc in first]
+    sign = -1.0 if recipe.target == "error" else 1.0
+    views = ([Excerpt((text,), (0, 1)) for text in (one.hyp, one.other)] for one in kept)
+    pairs = (Request((hyp,), other) if blind else Request((hyp,), None, (other,)) for hyp, other in views)
+    places = (ExamplePlace(part, f"{folder.name} {one.doc}", one.line, 1, "mt", ref, one.raters) for one in kept)
+    return Examples(tuple(pairs), np.array([sign * one.score for one in kept]), tuple(places))
 
 
 def _paired(

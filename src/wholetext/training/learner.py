@@ -36,6 +36,8 @@ FIRST = 256  # examples by which features of a base model that will change are s
 FEATURES = "features.sqlite"
 CHUNK = 1024  # examples whose features are kept at a time, all or none
 ENDS = "0 for the text of another document, 100 for the reference itself"
+BLIND_ENDS = "0 for the translation of another document, 100 for the best in a hundred outputs"
+BEST = 99.0  # percentile
 ITEMS = 400  # validation items by which these ends are found
 Tell = Callable[[int, int], None]  # examples done, examples in all
 
@@ -138,7 +140,7 @@ class Learner:
         """(n,) standardised scores of the training examples by a form that has one without a head."""
         if not self.frozen or not hasattr(self.form, "untrained"):
             raise InputError("anchor needs a form that scores without a head, and a frozen base",
-                             next='use form = "aligned" and adapter.kind = "frozen", or anchor = 0')
+                             next='use a form such as "aligned" or "bitext" and adapter.kind = "frozen", or anchor = 0')
         plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
         return np.asarray((plain - plain.mean()) / plain.std())
 
@@ -180,16 +182,24 @@ def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engi
         store.put("features", fresh.items())
         found.update(fresh)
     tell(len(distinct), len(distinct))
-    for note in store.notes:
-        note_damage(note)
+    note_damage(*store.notes)
     store.close()
     whole = np.frombuffer(b"".join(found[keys[pair]] for pair in pairs), dtype="<f4")
     return whole.reshape(len(pairs), form.width).astype(np.float32)
 
 
-def scale_ends(learner: Learner) -> tuple[float, float]:
-    """Mean predictions for texts of other documents, and for the references themselves."""
+def scale_ends(learner: Learner) -> tuple[float, float, str]:
+    """Mean predictions for texts of other documents, and for the references themselves; what the ends mean.
+
+    Where no reference is read, the upper end is what the best in a hundred outputs get.
+    """
     held = learner.material.held
+    if "ref" not in learner.recipe.reads:
+        other = list(range(len(held)))[len(held) // 2 :] + list(range(len(held)))[: len(held) // 2]
+        strange = [Request(held.pairs[j].hyp, held.pairs[i].src) for i, j in enumerate(other)
+                   if held.places[i].doc != held.places[j].doc][:: max(1, len(held) // ITEMS)]
+        _enough(strange)
+        return float(learner.score(strange).mean()), float(np.percentile(learner.validate(), BEST)), BLIND_ENDS
     seen: dict[Excerpt, str] = {}  # reference → its document
     for pair, place in zip(held.pairs, held.places):
         if pair.refs:
@@ -197,9 +207,13 @@ def scale_ends(learner: Learner) -> tuple[float, float]:
     refs, docs = list(seen)[:ITEMS], list(seen.values())[:ITEMS]
     half = len(refs) // 2
     others = [(i, (i + half) % len(refs)) for i in range(len(refs)) if docs[i] != docs[(i + half) % len(refs)]]
-    if not others:
-        raise InputError("the ends of the scale need references of two documents", next="use more documents")
+    _enough(others)
     wrong = [Request((refs[other],), None, (refs[i],)) for i, other in others]
     right = [Request((ref,), None, (ref,)) for ref in refs]
     found = learner.score((*wrong, *right))
-    return float(found[: len(wrong)].mean()), float(found[len(wrong) :].mean())
+    return float(found[: len(wrong)].mean()), float(found[len(wrong) :].mean()), ENDS
+
+
+def _enough(pairs: Sequence[object]) -> None:
+    if not pairs:
+        raise InputError("the ends of the scale need texts of two documents", next="use more documents")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from wholetext.backends.learned.config import Adapter, HeadShape, Side, fill
+from wholetext.backends.learned.config import Adapter, HeadShape, Penalty, Side, fill
 from wholetext.backends.learned.forms import FORMS
 from wholetext.errors import InputError, did_you_mean
 from wholetext.files.parsing import file_bytes, read_toml
@@ -36,6 +36,7 @@ class Data:
     documents: int = 0  # only the first so many of each language pair; 0: all
     skip: int = 0  # after so many that are left out
     k: tuple[int, ...] = ()  # lengths of its paragraphs, where they are not the recipe's
+    tokenized: bool = False  # of FOLDER/LP.jsonl: references are tokenized, and put together again
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Recipe:
     fill: Fill = "least"
     most: int = 0  # training examples of each length at most; 0: all
     validation_most: int = 0  # validation items of each length and part at most; 0: all
+    negatives: float = 0.0  # share of single segments of which a damaged copy is added (English)
     joiner: Joiner = "auto"
     target: Literal["score", "error"] = "score"  # error: the negative, so that lower is better
 
@@ -80,6 +82,8 @@ class Recipe:
     zero: float | None = None  # human scores that become 0 and 100, where the scale is to be that
     hundred: float | None = None
     ends: bool = False  # or: 0 for the text of another document, 100 for the reference itself
+    penalty: Penalty | None = None  # a second output on the scale of MQM, made from a score of 0 … 100
+    version: str = ""  # of the metric
 
     def __post_init__(self) -> None:
         checks = (
@@ -91,8 +95,11 @@ class Recipe:
             (not self.k or min(self.k) < 1, f"k is {list(self.k)}", "lengths are from 1"),
             (self.sampling == "sentence" and 1 not in self.k, "sampling=sentence draws k = 1, which is not in k", ""),
             (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it must be between 0 and 1"),
+            (not 0 <= self.negatives <= 1, f"negatives is {self.negatives:g}", "it must be between 0 and 1"),
             (not 0 <= self.rank <= 1, f"rank is {self.rank:g}", "it must be between 0 and 1"),
             (self.within < 0 or self.anchor < 0, "within and anchor are not negative", ""),
+            (self.penalty is not None and not self.ends and self.zero is None, "a penalty needs scores of 0 to 100",
+             "set ends = true, or zero and hundred"),
             (self.ends and self.zero is not None, "the scale is given twice, by zero and hundred and by ends", ""),
             (not 0 <= self.dropout < 1, f"dropout is {self.dropout:g}", "it must be in [0, 1)"),
             (not 0 <= self.warmup < 1, f"warmup is {self.warmup:g}", "it must be in [0, 1)"),

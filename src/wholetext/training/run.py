@@ -24,7 +24,8 @@ from wholetext.scoring.engine import Engine
 from wholetext.training.card import card
 from wholetext.training.checkpoint import Checkpoints, Progressed
 from wholetext.training.examples import Verdict, draw, judge, read_examples
-from wholetext.training.learner import ENDS, Learner, TrainingData, make_learner, scale_ends
+from wholetext.training.learner import Learner, TrainingData, make_learner, scale_ends
+from wholetext.training.negatives import add_negatives
 from wholetext.training.recipe import Recipe
 from wholetext.types import IntArray
 
@@ -87,6 +88,8 @@ def train(recipe: Recipe, session: Session) -> Trained:
     checkpoints = Checkpoints(session.out)
     checkpoints.claim(recipe, session.fresh)
     examples, held = read_examples(recipe, session.root)
+    if recipe.negatives:
+        examples = add_negatives(examples, recipe.negatives, recipe.split_seed)
     resuming = checkpoints.begin(recipe, f"{examples.digest()} {held.digest()}")
     material = TrainingData(examples, held, session.work or checkpoints.folder, session.engine or Engine())
     with torch.random.fork_rng():  # the caller's random numbers stay as they are
@@ -96,7 +99,7 @@ def train(recipe: Recipe, session: Session) -> Trained:
         if resuming:
             run.at = checkpoints.load(learner, run.optimizer)
         run.go()
-        return _finish(run, replace(learner.config, output=run.scale()))
+        return _finish(run, replace(learner.config, output=run.scale(), penalty=recipe.penalty, version=recipe.version))
 
 
 def _finish(run: TrainingRun, config: Config) -> Trained:
@@ -262,9 +265,9 @@ class TrainingRun:
         meaning = recipe.meaning or f"the human score ({', '.join(names)}) that people are expected to give"
         better = recipe.target == "score"
         if recipe.ends:
-            other, same = scale_ends(self.learner)
+            other, same, ends = scale_ends(self.learner)
             factor = 100.0 / (same - other)
-            return Scale(recipe.meaning or ENDS, -factor * other, factor, 0.0, 100.0)
+            return Scale(recipe.meaning or ends, -factor * other, factor, 0.0, 100.0)
         if recipe.zero is None or recipe.hundred is None:
             return Scale(meaning, self.mean, self.spread, higher_is_better=better)
         factor = 100.0 / (recipe.hundred - recipe.zero)

@@ -54,6 +54,18 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Penalty:
+    """A second output on the scale of MQM: ``-rate · words^length · (1 - score / 100)^shape``.
+
+    Words are those of the reference (of the hypothesis where none is read).
+    """
+
+    rate: float  # penalty of a word of the worst text
+    length: float = 1.0
+    shape: float = 1.0
+
+
+@dataclass(frozen=True)
 class Config:
     """A learned metric: its form, base model, what was trained, and what its numbers mean."""
 
@@ -63,8 +75,10 @@ class Config:
     reads: tuple[Side, ...] = ("hyp", "ref")
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the form
     adapter: Adapter = Adapter()
-    head: HeadShape | None = HeadShape()  # None: the base model says the number itself
+    head: HeadShape | None = HeadShape()  # None: the base model predicts the score directly
     output: Scale = Scale()
+    penalty: Penalty | None = None  # None: there is no such output
+    version: str = ""  # as the metric's makers count
     targets: tuple[str, ...] = ()  # languages of the outputs it was trained on; none: not known
     joiner: Literal["auto", "space", "none"] = "auto"  # between sentences in training
     format: int = FORMAT

@@ -29,7 +29,7 @@ AGAIN = "the file is damaged, or belongs to another wholetext.json: train or cop
 
 
 class WeightsFile:
-    """The trained tensors of a folder, read when first asked for; ``None``: no training yet."""
+    """The trained tensors of a folder, read at first use; ``None``: no training yet."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -102,7 +102,7 @@ def safetensors_faults() -> Iterator[None]:
 
 
 def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
-    """The base model: as asked for, beside the metric's folder, or by name; its content must match."""
+    """The base model: as given, next to the metric's folder, or by name; its content must match."""
     if not config.base:
         if wanted:
             raise ModelError("it contains the whole model, so base= has no effect", where=str(folder),
@@ -118,7 +118,7 @@ def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
     local = path.is_dir() or name in hub.EMBEDDED
     if path.is_absolute() and not path.is_dir():
         raise ModelError(f"its base model {config.base!r} was not found", where=str(folder),
-                         next="put it beside the metric's folder, or give its path: learned(base=FOLDER)@…")
+                         next="put it next to the metric's folder, or give its path: learned(base=FOLDER)@…")
     found = hub.locate(name, patterns=FILES) if local else hub.locate(name, config.content, patterns=FILES)
     if found.revision != config.content:
         raise ModelError(f"it was trained on {Path(config.base).name} with the content {config.content}; {name} has "
@@ -172,7 +172,7 @@ def _written(folder: Path) -> dict[str, str] | None:
     return dict.fromkeys(own, "")
 
 
-# of a whole model, beside its weights
+# of a whole model, next to its weights
 MODEL_FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
                "special_tokens_map.json", "added_tokens.json")
 OWN = (FILE, WEIGHTS, CARD, "model.safetensors", *MODEL_FILES)

@@ -19,7 +19,7 @@ import numpy as np
 from wholetext.backends.device import precision_of, torch_module
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.body import PREFIXES, Opening
-from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, Scale, fill, read_config
+from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, Penalty, Scale, fill, read_config
 from wholetext.backends.learned.folder import Array, WeightsFile, find_base, verify
 from wholetext.errors import ModelError, did_you_mean
 from wholetext.types import Fit, FloatArray, Request, Runtime
@@ -28,7 +28,9 @@ PREFIX = "head."  # of its tensors in ``weights.safetensors``
 LEAST_SPREAD = 1e-6  # a feature that never changes is centred, not blown up
 FORMS: Mapping[str, str] = {
     "aligned": "wholetext.backends.learned.separate:Aligned",
+    "bitext": "wholetext.backends.learned.bitext:Bitext",
     "joint": "wholetext.backends.learned.joint:Joint",
+    "matched": "wholetext.backends.learned.matched:Matched",
     "separate": "wholetext.backends.learned.separate:Separate",
     "t5": "wholetext.backends.learned.t5:T5",
 }
@@ -74,6 +76,11 @@ def check(config: Config, where: str) -> None:
     fill(kind.Settings, config.settings, where, "settings.")
     if (config.head is None) != predicts_directly(kind):
         raise ModelError(f"a metric of the form {config.form} has {'no' if config.head else 'a'} head", where=where)
+    scale, penalty = config.output, config.penalty
+    if penalty is not None and (scale.low, scale.high, scale.higher_is_better) != (0.0, 100.0, True):
+        raise ModelError("a penalty needs scores from 0 to 100", where=where)
+    if penalty is not None and min(penalty.rate, penalty.length, penalty.shape) <= 0:
+        raise ModelError("the rate, length and shape of a penalty must be above 0", where=where)
     if config.head is not None and min((*config.head.hidden, 1)) < 1:
         raise ModelError(f"head.hidden is {list(config.head.hidden)}", where=where, next="sizes are at least 1")
 
@@ -121,6 +128,14 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
     values = output.shift + output.scale * raw
     low = -np.inf if output.low is None else output.low
     return np.clip(values, low, np.inf if output.high is None else output.high)
+
+
+def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> FloatArray:
+    """(n,) expected penalties, 0 or below: what is wrong adds up over a text, so they grow with its length."""
+    texts = [(pair.refs or pair.hyp)[0].text for pair in pairs]
+    words = np.array([max(1, len(text.split())) for text in texts], dtype=np.float64)
+    wrong = np.maximum(0.0, 1.0 - scores / 100.0)
+    return np.asarray(-shape.rate * words**shape.length * wrong**shape.shape) + 0.0  # no negative zero
 
 
 def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:

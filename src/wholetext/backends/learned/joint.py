@@ -85,7 +85,7 @@ class Joint:
         return torch_module().cat([average(states, places) for places in sides], dim=-1)
 
     def _sequence(self, pair: Request) -> Sequenced:
-        """``[CLS] hypothesis [SEP] reference [SEP]``. Context gives way first, each text keeping an
+        """``[CLS] hypothesis [SEP] reference [SEP]``. Context is dropped first, each text keeping an
         equal share; then the ends of the scored texts, the longest first.
         """
         views = texts_of(pair, self.reads).values()

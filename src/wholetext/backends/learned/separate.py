@@ -20,7 +20,7 @@ from wholetext.backends.learned.config import fill
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import ModelError
 from wholetext.languages.overlap import NAMES, likeness
-from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
+from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time
 WORST = 5  # one token in so many makes the tail
@@ -117,6 +117,28 @@ def _compared(sides: Sequence[Any]) -> list[Any]:
     return [hyp, *(part for other in sides[1:] for part in (other, hyp * other, abs(hyp - other)))]
 
 
+def both_read(
+    sides: Sequence[Sequence[Excerpt]], backend: Any, run: Runtime, most: int
+) -> Iterator[tuple[int, Any, Any]]:
+    """Of each pair of texts its number and what the backend gives for both; ``most`` pairs are held at a time, those
+    with the same second text together, so that it is encoded once.
+    """
+    order = sorted(range(len(sides)), key=lambda i: (sides[i][1].parts, sides[i][1].focus))
+    for at in range(0, len(order), most):
+        chosen = order[at : at + most]
+        views = list(dict.fromkeys(view for i in chosen for view in sides[i]))
+        found = dict(zip(views, run.map(backend, views)))
+        for i in chosen:
+            yield i, found[sides[i][0]], found[sides[i][1]]
+
+
+def reads_only(opening: Opening, form: str, reads: Sequence[str]) -> None:
+    """Raise if a configuration has a form read other texts than it can."""
+    if set(opening.config.reads) != set(reads):
+        raise ModelError(f"the form {form} reads {' and '.join(reads)}, not {', '.join(opening.config.reads)}",
+                         where=opening.base.name, next="choose the form joint or separate to read the source")
+
+
 @dataclass(frozen=True)
 class Layers:
     """Which layers are compared (negative: from the last one back)."""
@@ -138,37 +160,55 @@ class Units(Texts):
         return [row[:, layout.start : layout.stop].copy() for row, layout in zip(unit, layouts)]
 
 
-class Aligned(TextForm):
-    """Per layer the mean, worst fifth and worst match of tokens; order; length; surface."""
+class PairForm(TextForm):
+    """What forms have in common that compare two texts: features by the encoder (``compare``), then of the surface."""
 
-    Settings = Layers
+    Settings: type
     reads = ("hyp", "ref")
+    name: str
+    version = 1  # of the features: stored ones of another version are not used
+    backend: type[Texts]
+    held: int  # pairs whose token vectors are in memory at a time
+    sizes: tuple[int, int, int]  # features per layer, once, of the surface
 
     def __init__(self, opening: Opening) -> None:
-        settings = fill(Layers, opening.config.settings, opening.base.name, "settings.")
-        if set(opening.config.reads) != set(self.reads):
-            raise ModelError(f"the form aligned reads hyp and ref, not {', '.join(opening.config.reads)}",
-                             where=opening.base.name, next="choose the form joint or separate to read the source")
+        settings: Any = fill(self.Settings, opening.config.settings, opening.base.name, "settings.")
+        reads_only(opening, self.name, self.reads)
         pooling = Pooling(layers=settings.layers, limit=settings.limit)
         self.body = Body(opening, pooling)
-        self.texts = self.units = Units(self.body, pooling, "aligned")
-        self.id = f"{self.texts.id}/1"
-        self.width = len(self.body.layers) * PER_LAYER + ONCE + len(NAMES)
+        self.texts = self.backend(self.body, pooling, self.name)
+        self.id = f"{self.texts.id}/{self.version}"
+        self.deep = len(self.body.layers) * self.sizes[0] + self.sizes[1]
+        self.width = self.deep + self.sizes[2]
+
+    def compare(self, hyp: Any, ref: Any, texts: tuple[str, str]) -> FloatArray:
+        """(deep,) features of two texts as the backend gives them."""
+        raise NotImplementedError
+
+    def surface(self, hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
+        raise NotImplementedError
 
     def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
-        """(n, width). Pairs with one reference are taken together, so that it is encoded once."""
+        """(n, width)"""
         sides = [tuple(texts_of(pair, self.reads).values()) for pair in pairs]
-        order = sorted(range(len(pairs)), key=lambda i: (sides[i][1].parts, sides[i][1].focus))
-        deep = np.zeros((len(pairs), self.width - len(NAMES)))
-        for at in range(0, len(order), PAIRS):
-            chosen = order[at : at + PAIRS]
-            views = list(dict.fromkeys(view for i in chosen for view in sides[i]))
-            vectors = dict(zip(views, run.map(self.units, views)))
-            for i in chosen:
-                hyp, ref = sides[i]
-                deep[i] = _matched(vectors[hyp], vectors[ref], hyp.text, ref.text)
-        surface = likeness([hyp.text for hyp, _ in sides], [ref.text for _, ref in sides])
-        return np.concatenate([deep, surface], axis=1)
+        texts = [(hyp.text, ref.text) for hyp, ref in sides]
+        deep = np.zeros((len(pairs), self.deep))
+        for i, hyp, ref in both_read(sides, self.texts, run, self.held):
+            deep[i] = self.compare(hyp, ref, texts[i])
+        return np.concatenate([deep, self.surface([hyp for hyp, _ in texts], [ref for _, ref in texts])], axis=1)
+
+
+class Aligned(PairForm):
+    """Per layer the mean, worst fifth and worst match of tokens; order; length; surface."""
+
+    Settings, name, backend, held = Layers, "aligned", Units, PAIRS
+    sizes = (PER_LAYER, ONCE, len(NAMES))
+
+    def compare(self, hyp: FloatArray, ref: FloatArray, texts: tuple[str, str]) -> FloatArray:
+        return matched_features(hyp, ref, *texts)
+
+    def surface(self, hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
+        return likeness(hyps, refs)
 
     def untrained(self, features: FloatArray) -> FloatArray:
         """(n,) BERTScore's F of the middle layer, from (n, width) features."""
@@ -177,7 +217,7 @@ class Aligned(TextForm):
         return np.asarray(2 * precision * recall / np.maximum(precision + recall, 1e-9))
 
 
-def _matched(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> FloatArray:
+def matched_features(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> FloatArray:
     """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors."""
     layers, size, ref_size = len(hyp), hyp.shape[1], ref.shape[1]
     ratio = float(np.log((size + 1) / (ref_size + 1)))
@@ -190,22 +230,22 @@ def _matched(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: str) -> 
     found, covered = similar.max(axis=2), similar.max(axis=1)  # (layers, tokens of one side)
     parts: list[FloatArray] = []
     for side in (found, covered):
-        parts += [side.mean(axis=1), _tail(side), side.min(axis=1)]
+        parts += [side.mean(axis=1), tail(side), side.min(axis=1)]
     middle = layers // 2
-    order = [_in_order(similar[middle].argmax(axis=axis)) for axis in (1, 0)]
+    order = [in_order(similar[middle].argmax(axis=axis)) for axis in (1, 0)]
     poor = [float((side[middle] < POOR).mean()) for side in (found, covered)]
     mean = [side[-1].mean(axis=0) for side in (hyp, ref)]
     cosine = float(mean[0] @ mean[1] / max(1e-12, float(np.linalg.norm(mean[0]) * np.linalg.norm(mean[1]))))
     return np.array([*np.concatenate(parts), *order, *poor, cosine, *lengths], dtype=np.float64)
 
 
-def _tail(matches: FloatArray) -> FloatArray:
+def tail(matches: FloatArray) -> FloatArray:
     """(layers,) mean of the worst matches of (layers, tokens)."""
     worst = max(1, matches.shape[1] // WORST)
     return np.asarray(np.sort(matches, axis=1)[:, :worst].mean(axis=1))
 
 
-def _in_order(places: FloatArray) -> float:
+def in_order(places: FloatArray | IntArray) -> float:
     """Share of neighbouring tokens whose counterparts follow each other."""
     steps = np.diff(places)
     return float(((steps >= 0) & (steps <= STEP)).mean()) if len(steps) else 1.0
