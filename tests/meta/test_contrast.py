@@ -103,6 +103,12 @@ def test_context_is_the_correct_previous_target() -> None:
     assert all(request.hyp[0].scored in {("right",), ("wrong",)} for request in seen)
 
 
+def test_a_cache_may_be_named_by_a_string(tmp_path: Path) -> None:
+    items = made(item(0, "long text", "short"))
+    decide(items, Scorer(Sentence(), Length()), Options(cache=str(tmp_path / "mine.sqlite")))
+    assert (tmp_path / "mine.sqlite").is_file()
+
+
 def test_metrics_that_need_a_reference_are_refused() -> None:
     with pytest.raises(MetricError, match="trivial"):
         decide(made(item(0, "a", "b")), "chrf", NO_CACHE)

@@ -104,3 +104,31 @@ def test_literary_preferences(data: Path) -> None:
     assert len(found) == 540
     kinds = [item.type for item in found.items]
     assert kinds.count("para") > kinds.count("sent")
+
+
+def test_candidates_given_twice_and_mixed_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No metric tells equal texts apart: such items are errors of the set, not of a metric."""
+    one = {"src": "I saw it.", "target": "Ich sah sie.", "langs": "en-de"}
+    rows = [{**one, "contrastive": ["Ich sah sie.", "Ich sah es."]},
+            {**one, "contrastive": ["Ich sah es.", "Ich sah es."]},
+            {**one, "contrastive": ["Ich sah es."], "langs": "en-fr"},
+            {**one, "contrastive": ["Ich sah es."], "langs": "eng_Latn-deu_Latn"}]
+    path, scores = tmp_path / "pronouns.jsonl", tmp_path / "scores.txt"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    found = read_contrast_set(path)
+    assert found.langs == ("en", "de") and len(found) == 4
+    assert found.warnings == (
+        "not all items are of the language pair en-de (1 of en-fr): all are read as en-de",
+        "1 item with the correct translation among the wrong ones, so that every metric ties; see item pronouns-1",
+        "1 item with a wrong translation given twice, so that chance is higher than shown; see item pronouns-2")
+    scores.write_text("1\n0\n0\n1\n0\n0\n1\n0\n1\n0\n", "utf-8")
+    with pytest.raises(SystemExit):
+        main(["contrast", str(path), "--scores", str(scores), "--json"])
+    assert json.loads(capsys.readouterr().out)["notes"] == list(found.warnings)
+
+
+def test_a_pair_that_is_none_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"src": "a", "target": "b", "contrastive": ["c"], "langs": "english"}\n', "utf-8")
+    with pytest.raises(InputError, match="'langs' should be a language pair"):
+        read_contrast_set(path)

@@ -44,8 +44,7 @@ def contrast(
         typer.Option("--split", help="Define intra-sentential by distance 0 or by the item's flag."),
     ] = "distance",
     format: options.TableOrJson = "table",
-    json_: options.Json = False,
-    out: Annotated[Path | None, typer.Option("--out", help="Write contrast.json into this folder.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write contrast.json into this folder.")] = None,
     execution: options.Execution,
 ) -> None:
     """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
@@ -62,7 +61,7 @@ def contrast(
                 options=execution.options(), out=out)
     for one in found.decisions:
         warn(one.warnings)
-    if json_ or format == "json":
+    if format == "json":
         terminal.print_json(found.as_json())
     else:
         _accuracies(found)
@@ -73,10 +72,7 @@ def _accuracies(found: ContrastResults) -> None:
 
     from wholetext.meta.contrast.accuracy import groups, overall
 
-    console = terminal.console(max(80, 40 + 36 * len(found.decisions)))
-    table = terminal.plain_table(["group"], ["items", "chance"])
-    for one in found.decisions:
-        table.add_column(Text(one.metric), overflow="fold")
+    console, rows = terminal.console(80), []
     everything = {"": [[overall(one)] for one in found.decisions]}
     by_group = [groups(one, found.split) for one in found.decisions]
     everything |= {kind: [parts[kind] for parts in by_group] for kind in by_group[0]}
@@ -87,8 +83,8 @@ def _accuracies(found: ContrastResults) -> None:
             cells = [f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]"
                      + (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
                      for one in row]
-            table.add_row(Text(label), str(row[0].total), chance, *map(Text, cells))
-    console.print(table)
+            rows.append([label, str(row[0].total), chance, *cells])
+    terminal.print_blocks(["group", "items", "chance", *(one.metric for one in found.decisions)], rows, 3, console)
     console.print(Text("\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors. "
                        "Chance is what random scores without ties reach.",
                        style="dim"))
@@ -105,30 +101,30 @@ def features(
     ] = None,
     chosen: options.Chosen,
     format: options.TableJsonTsv = "table",
-    json_: options.Json = False,
 ) -> None:
     """Compare discourse features of outputs and references for each document."""
     from rich.text import Text
 
     from wholetext.meta.features import FEATURES, discriminativeness
+    from wholetext.scoring.comparison import plain
 
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
     found = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
     rows = [asdict(one) for one in found]
-    if json_ or format == "json":  # undefined is null
-        terminal.print_json([{key: None if value != value else value for key, value in row.items()} for row in rows])
+    if format == "json":  # undefined is null
+        terminal.print_json(plain(rows))
         return
     if format == "tsv":
         print("\n".join(map(terminal.tsv_row, [rows[0], *(row.values() for row in rows)])))
         return
     columns = ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical")
-    console, table = terminal.console(120), terminal.plain_table(["feature", "system"], columns)
+    console, cells = terminal.console(80), []
     for one in found:
         shares = (f"{100 * share:.1f} %" for share in (one.below, one.equal, one.above))
-        table.add_row(Text(one.feature), Text(terminal.printable(one.system)), f"{one.hyp:.4f}", f"{one.ref:.4f}",
-                      *shares, str(one.pairs), str(one.identical))
-    console.print(table)
+        cells.append([one.feature, one.system, f"{one.hyp:.4f}", f"{one.ref:.4f}", *shares, str(one.pairs),
+                      str(one.identical)])
+    terminal.print_blocks(["feature", "system", *columns], cells, 2, console)
     console.print(Text("\nShares of (document, reference) pairs; pairs of equal texts are left out.", style="dim"))
 
 
@@ -144,21 +140,20 @@ def judge_check(
         typer.Option("--check", help="position, length, consistency, wording, agreement (repeatable; default: all)."),
     ] = None,
     window: Annotated[
-        list[int] | None, typer.Option("--window", min=1, help="Segments read at a time (repeatable; 1, 2, 4 and 8).")
+        list[int] | None, typer.Option("--window", min=1, help="Window size in segments (repeatable; 1, 2, 4 and 8).")
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=2, help="Answers to each question, for consistency.")] = 5,
-    temperature: Annotated[float, typer.Option("--temperature", min=0, help="Temperature of these samples.")] = 0.7,
+    samples: Annotated[int, typer.Option("--samples", min=2, help="Answers per question, for consistency.")] = 5,
+    temperature: Annotated[float, typer.Option("--temperature", min=0, help="Temperature of these answers.")] = 0.7,
     prompt: Annotated[
         list[str] | None,
-        typer.Option("--prompt", help="Prompt file with other words for the same task (repeatable; default: ours)."),
+        typer.Option("--prompt", help="Prompt file that words the task differently (repeatable; default: built-in)."),
     ] = None,
     chosen: options.Chosen,
     execution: options.Execution,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Bootstrap resamples of documents.")] = 1000,
+    draws: options.Resamples = 1000,
     seed: options.Seed = 12345,
-    out: Annotated[Path | None, typer.Option("--out", help="Write a run folder with judge-check.json.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write a run folder with judge-check.json.")] = None,
     format: options.TableJsonTsv = "table",
-    json_: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Check LLM judges: position and length bias, consistency, wording of the prompt, agreement with each other."""
@@ -174,7 +169,7 @@ def judge_check(
     if out is not None:
         write_judge_check(found, out)
     notes = [*loaded.warnings, *found.notes]
-    if json_ or format == "json":
+    if format == "json":
         terminal.print_json({**found.as_json(), "notes": notes})
     elif format == "tsv":
         warn(notes)

@@ -1,1 +1,1 @@
-"""Contrastive sets: can a metric tell a correct translation from one that is wrong in its context?"""
+"""Contrastive sets: does a metric prefer a correct translation to one that is wrong in its context?"""

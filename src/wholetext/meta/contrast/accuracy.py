@@ -193,7 +193,7 @@ def contrast(
 ) -> ContrastResults:
     """Evaluate reference-free metrics on a contrastive set, and precomputed scores: files, or (name, file).
 
-    ``higher_is_better`` is said of the files. With ``out`` contrast.json is written to this folder.
+    ``higher_is_better`` applies to the files. With ``out`` contrast.json is written to this folder.
     """
     if out is not None:
         check(Path(out), CONTRAST, (FILE,))

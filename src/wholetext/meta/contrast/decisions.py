@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.errors import InputError, MetricError, count
-from wholetext.files.cache import Cache, damage_notes
+from wholetext.files.cache import damage_notes
 from wholetext.files.parsing import number
 from wholetext.io.text import read_lines
 from wholetext.meta.contrast.items import ContrastSet
+from wholetext.meta.contrast.wrong_context import with_controls
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.blocks.stream import Block, Stream
 from wholetext.scoring.bound import BoundMetric, bind, salt_of
-from wholetext.scoring.engine import Engine, Measured
+from wholetext.scoring.engine import Measured
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
 
@@ -61,26 +62,22 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
         raise MetricError(f"{one.spec} needs a reference, which would make the decision trivial",
                           next="use a reference-free metric (`wholetext list --no-ref`)")
     options = options or Options()
-    corpus, output = as_documents(items)
-    cache = None if options.cache is False else Cache(options.cache if isinstance(options.cache, Path) else None)
-    engine = Engine(items.langs, options.device, options.dtype, options.batch_tokens, cache, calls=options.calls)
-    with options.opened() as executor:
+    spec = one.spec
+    shown, one = with_controls(items, one)
+    corpus, output = as_documents(shown)
+    with options.engine(items.langs) as engine, options.opened() as executor:
         stream = Stream(engine, executor)
-        try:
-            work = bind(one, corpus, [output], engine, (), remote=executor.remote)
-            found = _last_segments(stream, work, output, options.block or work.metric.block)
-        finally:
-            if cache:
-                cache.close()
+        work = bind(one, corpus, [output], engine, (), remote=executor.remote)
+        found = _last_segments(stream, work, output, options.block or work.metric.block)
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
-    notes = [*merged({one.spec: {"": row_notes(found, "candidates")}}), *(cache.notes if cache else ()),
+    notes = [*shown.warnings[len(items.warnings) :], *merged({spec: {"": row_notes(found, "candidates")}}),
              *damage_notes(), *stream.notes]
-    return Decisions(one.spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
+    return Decisions(spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
-    """Each candidate as a document of its own, with the sentences before it."""
+    """Each candidate as a separate document, with the sentences before it."""
     docs, texts = [], {}
     for place, item in enumerate(items.items):
         for at, candidate in enumerate(item.candidates):

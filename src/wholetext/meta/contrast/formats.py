@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError, SpecError, count, did_you_mean
+from wholetext.errors import InputError, SpecError, choices, count
 from wholetext.files.parsing import read_json
 from wholetext.io.text import read_lines
-from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item
+from wholetext.languages import pair_of, same_language
+from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item, repeated
 from wholetext.meta.contrast.subtitles import contrapro, ctxpro
 
 _MARK = " _eos "
@@ -23,13 +26,12 @@ def read_contrast_set(path: str | Path, wanted: ContrastOptions | None = None, r
     """The set in a file; ``reader`` forces a format."""
     path, wanted = Path(path), wanted or ContrastOptions()
     if reader not in ("auto", *READERS):
-        raise SpecError(f"there is no reader {reader!r} for contrastive sets",
-                        next=did_you_mean(reader, list(READERS)) or f"choose one of {', '.join(READERS)}")
+        raise SpecError(f"there is no reader {reader!r} for contrastive sets", next=choices(reader, READERS))
     as_lines = reader == "jsonl" or (reader == "auto" and path.suffix == ".jsonl")
     found = _jsonl(path, wanted) if as_lines else _json(path, wanted, reader)
     if not found.items:
         raise InputError("there are no items in this set", where=str(path))
-    return found
+    return replace(found, warnings=(*found.warnings, *repeated(found.items)))
 
 
 def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
@@ -63,7 +65,8 @@ def _matches(name: str, data: Any) -> bool:
 def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
     """One item per line; lines with a ``choice`` are preferences between two texts."""
     items: list[Item] = []
-    langs, ties = wanted.langs, 0
+    pairs: Counter[tuple[str, str]] = Counter()
+    ties = 0
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
@@ -73,14 +76,27 @@ def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
         ties += chosen == "tie"
         if chosen != "tie":
             items.append(_preference(fields, name) if "choice" in fields.value else _item(fields, name))
-        source, _, target = fields.text("langs", "").partition("-")
-        langs = langs or ((source, target) if target else None)
-    notes = (f"{count(ties, 'item')} left out: people preferred neither text",) if ties else ()
-    return ContrastSet(path.stem, langs or ("", ""), tuple(items), notes)
+        if fields.text("langs", ""):
+            pairs[_pair(fields)] += 1
+    notes = [f"{count(ties, 'item')} left out: people preferred neither text"] if ties else []
+    langs = wanted.langs or next(iter(pairs), ("", ""))
+    others = [f"{many:,} of {'-'.join(pair)}" for pair, many in pairs.items()
+              if not all(map(same_language, pair, langs))]
+    if others:
+        shown = "-".join(langs)
+        notes.append(f"not all items are of the language pair {shown} ({', '.join(others)}): all are read as {shown}")
+    return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
+
+
+def _pair(fields: Fields) -> tuple[str, str]:
+    try:
+        return pair_of(fields.text("langs"))
+    except ValueError:
+        raise fields.fault("langs", "a language pair such as en-de") from None
 
 
 def _item(fields: Fields, name: str) -> Item:
-    """``contrastive_ref_context`` gives variants a context of their own."""
+    """``contrastive_ref_context`` gives variants separate contexts."""
     source, target = fields.texts("src_context", ()), fields.texts("ref_context", ())
     texts = fields.texts("contrastive")
     own = fields.value.get("contrastive_ref_context") or [list(target)] * len(texts)

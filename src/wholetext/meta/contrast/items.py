@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError
+from wholetext.errors import InputError, count
 from wholetext.files.parsing import integer
 from wholetext.notebook.display import brief
 
@@ -33,7 +33,7 @@ class Item:
     type: str = ""
     category: str = ""  # of pronouns: source:target
     distance: int | None = None  # sentences back to the antecedent; None: unknown
-    intra: bool | None = None  # whether the set says that it is in the same sentence
+    intra: bool | None = None  # whether the set marks it as within the sentence
     block: str = ""
 
     def __post_init__(self) -> None:
@@ -69,6 +69,16 @@ class ContrastSet:
         return len(self.items)
 
 
+def repeated(items: Sequence[Item]) -> Iterator[str]:
+    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is another."""
+    same = [item for item in items if item.candidates[0] in item.candidates[1:]]
+    twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
+    for found, what in ((same, "with the correct translation among the wrong ones, so that every metric ties"),
+                        (twice, "with a wrong translation given twice, so that chance is higher than shown")):
+        if found:
+            yield f"{count(len(found), 'item')} {what}; see item {found[0].id}"
+
+
 @dataclass(frozen=True)
 class Fields:
     """A JSON object whose fields are checked as they are taken; faults name file and field."""
@@ -93,7 +103,7 @@ class Fields:
         return tuple(found)
 
     def number(self, key: str) -> int | None:
-        """A whole number, written as such or as a string; None where there is none."""
+        """An integer, written as a number or a string; None if absent."""
         found = self.value.get(key)
         if found is None or found == "":
             return None
@@ -129,7 +139,7 @@ class Fields:
         return InputError(f"the field {key!r} should be {wanted}, found {found}", where=self.where)
 
     def item(self, **values: Any) -> Item:
-        """An item made from this object: what is wrong with it is said with its place."""
+        """An item made from this object; errors name its place in the file."""
         try:
             return Item(**values)
         except InputError as fault:

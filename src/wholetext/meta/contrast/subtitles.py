@@ -166,7 +166,7 @@ def _case(fields: Fields) -> tuple[str, str]:
 
 
 def _lemma(fields: Fields) -> str:
-    """The dictionary form of the expected word; the word itself where the set does not say."""
+    """The dictionary form of the expected word; the word itself if the set does not give one."""
     keys = ("ref verb lemma", "ref noun lemma", "ref lemma")
     return next((fields.text(key) for key in keys if key in fields.value), fields.text("expected").lower())
 
