@@ -15,7 +15,7 @@ from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats import evalset
 from wholetext.meta.judgments.ratings import Ratings, gather
 from wholetext.meta.judgments.sources import find_ratings, raw_mqm
-from wholetext.meta.paragraphs import Windows, lined_up, paragraphs, texts, write_jsonl
+from wholetext.meta.paragraphs import Windows, paragraph_set, paragraphs, texts, write_jsonl
 
 
 def rated(places: dict[str, list[int]], system: str = "A") -> Ratings:
@@ -68,7 +68,7 @@ def test_items_line_up_over_systems() -> None:
     given = ("A", "r1", range(4)), ("B", "r2", range(4)), ("B", "r3", range(2)), ("C", "r1", range(1, 3))
     rows = [(system, ("d", i), rater, float(i)) for system, rater, many in given for i in many]
     found = paragraphs(gather("mqm", rows), Windows(2))
-    chosen = lined_up(found, ["A", "B", "C"])
+    chosen = paragraph_set(found, ["A", "B", "C"])
     assert chosen.items == (("d", 0), ("d", 2))
     assert chosen.alone == 1  # ("d", 1) of C
     np.testing.assert_array_equal(chosen.gold.values, [[1.0, 5.0], [1.0, 5.0], [np.nan, np.nan]])
@@ -79,7 +79,7 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
     loaded = evalset.read(folder, "de-en")
     source = find_ratings(folder, "de-en", "mqm")
     found = paragraphs(source.ratings, Windows(2))
-    chosen = lined_up(found, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
+    chosen = paragraph_set(found, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
     made = texts(loaded, chosen)
     assert [doc.id for doc in made.corpus.docs[:2]] == ["doc0:1-2", "doc0:3-4"]
     assert made.corpus.docs[0].refs["refA"] == (" ".join(evalset_folder.REF[:2]),)
@@ -90,7 +90,7 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
     assert (first["system"], first["doc"], first["start"], first["k"], first["rater"]) == ("alpha", "doc0", 0, 2, "ann")
     assert first["src"] == " ".join(evalset_folder.SOURCE[:2])
     elsewhere = [one for system in "AB" for one in paragraphs(rated({"r": [0, 1]}, system), Windows(2))]
-    strange = lined_up(elsewhere, ["A", "B"])
+    strange = paragraph_set(elsewhere, ["A", "B"])
     with pytest.raises(AlignmentError, match="no document 'd'"):
         texts(loaded, strange)
 

@@ -166,10 +166,10 @@ def test_allow_missing_says_what_was_left_out(folder: Path, change: str, note: s
     broken(folder, change)
     found = gather(read_participants(folder, LP, Selection()), MetricSelection(missing="drop"))
     assert any(note in one for one in found.notes), found.notes
-    assert len(found.field.systems) == systems
+    assert len(found.participants.systems) == systems
     run_task(found, read_task("sys:pearson"))
     if change == "missing":
-        assert found.field.left_out["delta"] == "not scored by every metric"
+        assert found.participants.left_out["delta"] == "not scored by every metric"
         assert all(values.shape[0] == 3 for m in found.metrics for values in m.levels.values())
     if change == "none":
         result = run_task(found, read_task("seg:pearson"))
@@ -363,8 +363,9 @@ def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
     part = gather(read_participants(folder, LP, Selection()), ["good", "chrf"])
     table = run_tasks([part], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
     names, between = inter_correlation(part)
-    points = curves(part.field, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
-    meta = Meta((part,), table, 0.05, ((part.field.name, "seg", names, between),), {"x": points}, notes_of([part]))
+    points = curves(part.participants, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
+    pairs = ((part.participants.name, "seg", names, between),)
+    meta = Meta((part,), table, 0.05, pairs, {"x": points}, notes_of([part]))
     write_meta(tmp_path / "out", meta)
     found = read_meta(tmp_path / "out")
     assert found == json.loads(json.dumps(as_json(meta)))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from test_aggregate import autorank_by_loops
 
 import wholetext as wt
 from wholetext.errors import InputError, RunError, WholetextError
@@ -48,18 +51,54 @@ def test_documented_commands_print_the_published_tables(capsys: pytest.CaptureFi
     from wholetext.cli.main import main
 
     printed = json.loads((DATA / "printed.json").read_text("utf-8"))
-    assert len(commands()) == len(printed) == 13
-    for options in commands():
+    compared = [options for options in commands() if options[1] in printed]
+    assert len(compared) == len(printed) == 13
+    for options in compared:
         with pytest.raises(SystemExit, match="0"):
             main(["rank", str(DATA / "automatic_scores"), *options, "--draws", "0", "--json"])
         found = json.loads(capsys.readouterr().out)
-        table = printed[options[options.index("-l") + 1]]
-        ours = [f"{one['value']:.1f}" for one in found["systems"]]
-        assert ours == sorted((row["AutoRank"] for _, row in table), key=float)
-        for metric in found["metrics"]:  # names of systems differ, so scores are matched in their order
-            means = sorted(one["scores"][metric] for one in found["systems"])
-            assert means == pytest.approx(sorted(float(row[metric]) for _, row in table),
-                                          abs=0.051 if abs(means[-1]) > 1 else 0.00051)
+        rows = [row for _, row in printed[options[1]]]
+        unit = {name: 0.1 ** max(len(row[name].partition(".")[2]) for row in rows)  # tables leave out final zeros
+                for name in ("AutoRank", *found["metrics"])}
+        for one in found["systems"]:  # names of systems differ, so rows are found by what they print
+            values = {"AutoRank": one["value"], **one["scores"]}
+            same = [row for row in rows if all(abs(float(row[name]) - value) <= unit[name] / 2 + 1e-9
+                                               for name, value in values.items())]
+            assert same, (options, one["system"], values)
+            rows.remove(same[0])
+        assert not rows
+
+
+def test_the_documented_commands_follow_the_rule_of_the_page() -> None:
+    """31 pairs: 16 of the general task (two of them by chrF++ alone) and 15 of the multilingual subtask."""
+    options = Counter(" ".join(command[2:]) for command in commands())
+    assert options == {"": 14, "--without CometKiwi-XL": 15, "-m chrF++": 2}
+    pairs = [wt.languages.pair_of(command[1]) for command in commands()]
+    assert all(command[0] == "-l" for command in commands()) and len(set(pairs)) == 31
+    assert all(wt.languages.language(code).known for pair in pairs for code in pair)
+
+
+def test_a_pair_with_gaps_ties_and_a_metric_too_many(tmp_path: Path) -> None:
+    """Another pair, with all that published files may bring, beside the formula of the shared task in loops."""
+    draw = np.random.default_rng(3)
+    scores: dict[str, dict[str, list[list[float | None]]]] = {}
+    for name in ("NLLB", "A b", "c[M]", "d.e", "F", "g"):
+        scores[name] = {metric: [[float(x) for x in draw.normal(size=draw.integers(1, 4))] for _ in range(9)]
+                        for metric in ("CometKiwi-XL", "GEMBA", "MetricX")}
+        scores[name]["GEMBA"][4][0] = None  # no answer of the judge
+    scores["g"] = scores["F"]  # a tie
+    folder = published(tmp_path / "s", scores, "ja-zh_CN")
+    published(folder, {"NLLB": {"chrF++": spread(1)}}, "en-mas_KE")
+    found = rank(folder, without=["CometKiwi-XL"], langs="jpn_Jpan-zho_Hans", draws=0)
+
+    def mean(documents: list[list[float | None]]) -> float:
+        known = [x for document in documents for x in document if x is not None]
+        return sum(known) / len(known)
+
+    means = np.array([[mean(by_metric[name]) for by_metric in scores.values()] for name in ("GEMBA", "MetricX")])
+    wanted = dict(zip(scores, autorank_by_loops(means)))
+    assert {one.system: one.value for one in found.systems} == pytest.approx(wanted)
+    assert found.langs == "ja-zh_CN" and found.metrics == ("GEMBA", "MetricX")
 
 
 def test_systems_are_ranked_by_all_metrics_with_intervals_and_clusters(tmp_path: Path) -> None:
@@ -76,6 +115,14 @@ def test_systems_are_ranked_by_all_metrics_with_intervals_and_clusters(tmp_path:
     assert set(middle.domains) == {"news", "speech"} and set(middle.scores) == {"A", "B"}
     assert rank(tmp_path / "s", draws=0).systems[0].cluster is None
     assert rank(tmp_path / "s") == found  # by seed
+
+
+def test_compressed_files_are_systems_too(tmp_path: Path) -> None:
+    folder = published(tmp_path / "s", {"a": {"A": spread(1, seed=1)}, "GPT-4.1": {"A": spread(9, seed=2)}})
+    plain = rank(folder, draws=0)
+    (folder / "GPT-4.1.jsonl.gz").write_bytes(gzip.compress((folder / "GPT-4.1.jsonl").read_bytes()))
+    (folder / "GPT-4.1.jsonl").unlink()
+    assert rank(folder, draws=0) == plain and plain.systems[0].system == "GPT-4.1"
 
 
 def test_lower_is_better_turns_a_metric_round(tmp_path: Path) -> None:
@@ -140,6 +187,16 @@ def test_a_document_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
         rank(folder)
 
 
+def test_systems_that_differ_by_one_paragraph_are_not_told_apart(tmp_path: Path) -> None:
+    """Of two systems ranks are 1 and 2 in every resample with that paragraph, and equal in the others."""
+    same = spread(1)
+    other = [[None, same[0][1]], *same[1:]]
+    found = rank(published(tmp_path / "s", {"a": {"A": same}, "b": {"A": other}}))
+    assert [one.cluster for one in found.systems] == [1, 1]
+    clear = rank(published(tmp_path / "t", {"a": {"A": spread(1)}, "b": {"A": spread(9)}}))
+    assert [one.cluster for one in clear.systems] == [1, 2]
+
+
 def test_a_metric_without_any_score_is_left_out_and_said(tmp_path: Path) -> None:
     none: list[list[float | None]] = [[None, None]] * 30
     scores = {name: {"A": spread(i, seed=i), "B": none} for i, name in enumerate("ab")}
@@ -179,3 +236,11 @@ def test_a_run_is_ranked_by_its_corpus_scores(tmp_path: Path) -> None:
     assert found.systems[0].scores["chrf"] == pytest.approx(100.0)
     assert rank(results, method="mean-rank").systems == found.systems
     assert set(found.systems[1].domains) == {"a", "b"}
+
+
+def test_a_system_that_a_metric_never_scored_is_ranked_by_the_others_and_said(tmp_path: Path) -> None:
+    """As of a judge that refuses every text of one system."""
+    scores: dict[str, Any] = {name: {"A": spread(mean), "B": spread(mean)} for name, mean in (("a", 1.0), ("b", 2.0))}
+    scores["c"] = {"A": [[None] * len(one) for one in scores["a"]["A"]], "B": spread(3.0)}
+    found = rank(published(tmp_path / "s", scores), draws=0)
+    assert any(note.endswith("fewer than the 2 metrics, since others gave no score: c 1") for note in found.notes)

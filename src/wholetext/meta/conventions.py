@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, choices
 
 _GOLD = ("mqm", "esa", "mqm-sev", "wmt-raw", "wmt", "wmt-appraise", "da-sqm", "wmt-z", "da")
 
@@ -125,16 +125,15 @@ def conventions(name: str) -> Conventions:
 
 
 def checked_set(name: str) -> str:
-    """The known name of a test set that a user named: an error where there is none."""
+    """The known name of a test set given by a user; an error if there is none."""
     found = known_set(name)
     if not found:
-        raise InputError(f"there is no test set {name!r}", next=did_you_mean(name, list(SETS)) or
-                         f"there are {', '.join(SETS)}")
+        raise InputError(f"there is no test set {name!r}", next=choices(name, SETS))
     return found
 
 
 def recognised(systems: Sequence[str], metrics: Sequence[str], documents: Sequence[str]) -> str:
-    """The test set of which most systems and metrics of its own are here, at least two; or ""."""
+    """The test set with the most systems and metrics of its own found here, at least two; or ""."""
     names = {key: {name for text in (one.primary, one.systems, *one.outliers.values()) for name in text.split()}
              for key, one in SETS.items() if one.systems or one.outliers}
     found = {key: len({*systems, *metrics} & own.difference(*(names[other] for other in names if other != key)))

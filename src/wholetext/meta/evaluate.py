@@ -24,7 +24,7 @@ from wholetext.meta.paragraphs import (
     Raters,
     Windows,
     curves,
-    lined_up,
+    paragraph_set,
     paragraphs,
     texts,
     write_jsonl,
@@ -75,9 +75,10 @@ def meta_evaluate(
     parts = _gathered(evalset, list(langs), what, wanted, selection or Selection(), options)
     pooled = chosen.pooled if chosen else "sys:accuracy" in map(str, run)
     table = run_tasks(parts, run, pooled, tests, what.averaging)
-    between = [(part.field.name, level, *inter_correlation(part, level)) for part in parts if what.between
+    between = [(part.participants.name, level, *inter_correlation(part, level)) for part in parts if what.between
                for level in dict.fromkeys(task.level for task in run)]
-    points = {part.field.name: _curves(part, wanted.names, lengths, raters, options) for part in parts if lengths}
+    points = {part.participants.name: _curves(part, wanted.names, lengths, raters, options)
+              for part in parts if lengths}
     found = Meta(tuple(parts), table, tests.alpha, tuple(between), points, notes_of(parts))
     if out is not None:
         write_meta(Path(out), found)
@@ -104,7 +105,7 @@ def _gathered(
 
 
 def _with_gold(selection: Selection, what: MetaTasks, evalset: Path, langs: str) -> Selection:
-    """With the human scores of the year's tasks (ESA for WMT25) where the pair has them and no others are asked for."""
+    """With the human scores of the year's tasks (ESA for WMT25) if the pair has them and no others are requested."""
     wanted = preset(what.preset).gold if what.preset and selection.gold is None else ""
     if not wanted:
         return selection
@@ -115,7 +116,7 @@ def _with_gold(selection: Selection, what: MetaTasks, evalset: Path, langs: str)
 def _curves(
     part: Gathered, metrics: Sequence[str], lengths: Sequence[int], raters: Raters, options: Options | None
 ) -> list[Point]:
-    where = part.field
+    where = part.participants
     computed = [name for name in metrics if any(m.name == name and m.source != "file" for m in part.metrics)]
     if not computed:
         raise InputError("paragraphs can only be scored by metrics that are computed here", where=where.name,
@@ -146,7 +147,7 @@ def paragraph_sets(
     mqm_tsv: Path | str | None = None, mqm_weights: str = "standard", raters: Raters = "each",
     out: Path | str | None = None, format: Literal["evalset", "jsonl"] = "evalset",
 ) -> ParagraphSets:
-    """Split rated documents into paragraphs of so many segments scored by one rater (Deutsch et al. 2023).
+    """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et al. 2023).
 
     With ``out`` one EvalSet folder or JSONL file per length is written there.
     """
@@ -156,7 +157,8 @@ def paragraph_sets(
     loaded = None if out is None else folders.read(evalset, pair)
     order = [doc.id for doc in loaded.corpus.docs] if loaded else []
     rated = tuple(paragraphs(source.ratings, Windows(length, raters, source.total)) for length in lengths)
-    found = ParagraphSets(name, source, rated, tuple(lined_up(one, source.ratings.systems, order) for one in rated))
+    sets = tuple(paragraph_set(one, source.ratings.systems, order) for one in rated)
+    found = ParagraphSets(name, source, rated, sets)
     if out is not None and loaded is not None:
         _write(found, loaded, Path(out), pair, format)
     return found
@@ -166,13 +168,14 @@ def _write(found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: s
     for rated, chosen in zip(found.rated, found.sets):
         if not rated:
             continue
-        folder = f"{loaded.corpus.id}.k{chosen.k}"
-        with changing(out, shared_kind("folder of paragraphs", WriteError)) as staged:
+        name = f"{loaded.corpus.id}.k{chosen.k}"
+        folder = out if format == "jsonl" else out / name
+        with changing(folder, shared_kind("folder of paragraphs", WriteError)) as staged:
             if format == "jsonl":
-                write_jsonl(staged / f"{folder}.{pair}.jsonl", rated, loaded)
+                write_jsonl(staged / f"{name}.{pair}.jsonl", rated, loaded)
                 continue
-            folders.write(staged / folder, texts(loaded, chosen))
-            scores, values, systems = staged / folder / "human-scores", chosen.gold.values, chosen.gold.systems
+            folders.write(staged, texts(loaded, chosen))
+            scores, values, systems = staged / "human-scores", chosen.gold.values, chosen.gold.systems
             write_table(scores / f"{pair}.{found.gold}.seg.score", systems, values, gaps=True)
             write_table(scores / f"{pair}.{found.gold}.sys.score", systems, system_means(values)[:, None], gaps=True)
             write_jsonl(scores / f"{pair}.{found.gold}.paragraphs.jsonl", rated)

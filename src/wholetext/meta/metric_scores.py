@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from dataclasses import field as default
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,9 +50,9 @@ class MetricScores:
 class Gathered:
     """Metrics that can be compared on the same systems, and what had to be left out."""
 
-    field: Participants
-    metrics: list[MetricScores] = default(default_factory=list)
-    notes: list[str] = default(default_factory=list)
+    participants: Participants
+    metrics: list[MetricScores] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -65,7 +64,7 @@ class MetricSelection:
     """Which metrics take part."""
 
     names: tuple[str, ...] = ()  # names, labels or spec strings
-    stored: bool = False  # all stored metrics beside the named ones
+    stored: bool = False  # all stored metrics in addition to the named ones
     files: tuple[Path, ...] = ()  # score files from elsewhere
     primary: bool = False  # only primary submissions
     missing: Literal["error", "drop", "zero"] = "error"  # where a stored metric lacks a system or a score
@@ -85,7 +84,7 @@ def gather(where: Participants, wanted: Sequence[str] | MetricSelection = (), op
     """Scores of every wanted metric: a stored one by name or label, else a spec string to compute; none = all stored.
 
     A system or score that is missing, or too many, is an error. With ``missing="drop"`` systems that some metric lacks
-    are left out for all; with ``missing="zero"`` a missing system scores 0, as in mt-metrics-eval. The notes say so.
+    are left out for all; with ``missing="zero"`` a missing system scores 0, as in mt-metrics-eval, with a note.
     """
     asked = wanted if isinstance(wanted, MetricSelection) else MetricSelection(tuple(wanted))
     made = Gathered(where, notes=list(where.notes))
@@ -137,8 +136,8 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
 
 
 def _names(made: Gathered, asked: MetricSelection, shown: dict[str, str], files: Sequence[StoredFile]) -> list[str]:
-    """Display names and spec strings in the order asked for; a metric's name stands for all its labels."""
-    where = made.field
+    """Display names and spec strings in the given order; a metric's name selects all its labels."""
+    where = made.participants
     names: list[str] = []
     for one in asked.names:
         same = [name for name, label in shown.items() if label == one]
@@ -163,7 +162,7 @@ def _names(made: Gathered, asked: MetricSelection, shown: dict[str, str], files:
 
 
 def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing: str) -> None:
-    where = made.field
+    where = made.participants
     domains = list(dict.fromkeys(run.meta.get("domain", "all") for run in where.runs))
     items: dict[str, list[str] | int] = {
         "seg": where.runs[-1].stop, "doc": [run.doc for run in where.runs], "domain": domains, "sys": 0}
@@ -171,10 +170,10 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
     for one in files:
         try:
             found = one.found or read_scores(one.path, one.label, one.level, items=items[one.level], gaps=True)
-            values = _lined_up(found, made, str(one.path), missing)
+            values = _in_order(found, made, str(one.path), missing)
             gaps = np.isnan(values)
             if one.level in ("seg", "doc") and where.seg is not None:
-                gaps &= ~np.isnan(where.gold(one.level))  # `meta --out` writes gaps where nobody judged
+                gaps &= ~np.isnan(where.gold(one.level))  # `meta --out` writes gaps where there is no judgment
             if missing != "drop" and gaps.any():
                 if one.found is not None:
                     raise gap_error(name, gaps, where, one.path)
@@ -188,9 +187,9 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
         made.metrics.append(MetricScores(name, split_label(files[0].label)[1], levels, "file"))
 
 
-def _lined_up(found: Judgments, made: Gathered, path: str, missing: str) -> FloatArray:
+def _in_order(found: Judgments, made: Gathered, path: str, missing: str) -> FloatArray:
     """(systems, items) in the participants' order; rows of NaN or 0 for missing systems."""
-    where = made.field
+    where = made.participants
     outputs = evalset.systems(where.folder, where.langs)
     extra = [name for name in found.systems if outputs and name not in outputs]
     lacking = [name for name in where.systems if name not in found.systems]
@@ -212,7 +211,7 @@ def _lined_up(found: Judgments, made: Gathered, path: str, missing: str) -> Floa
 
 def _common(made: Gathered) -> Gathered:
     """Only systems that every metric has scored, so that all metrics are compared on the same ones."""
-    old = made.field
+    old = made.participants
     lacking = {
         system for i, system in enumerate(old.systems) for metric in made.metrics
         for values in metric.levels.values() if np.isnan(values[i]).all()
@@ -288,7 +287,7 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> dict[str, M
     from wholetext.registry import scorer
     from wholetext.scoring.evaluate import Options, evaluate
 
-    where = made.field
+    where = made.participants
     canonical = {spec: scorer(spec).spec for spec in specs}  # a wrong spec fails before texts are read
     loaded = evalset.read(where.folder, where.langs)
     outputs = [output for output in loaded.outputs if output.system in where.systems]

@@ -107,7 +107,7 @@ def _walks(
 
 @dataclass(frozen=True, eq=False)
 class ParagraphSet:
-    """Paragraphs lined up for meta-evaluation: item → (document, start), judged for at least two systems."""
+    """Paragraphs of all systems by item, (document, start); an item is judged for at least two systems."""
 
     k: int
     items: tuple[tuple[str, int], ...]
@@ -115,7 +115,7 @@ class ParagraphSet:
     alone: int  # items left out because one system only has them
 
 
-def lined_up(found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()) -> ParagraphSet:
+def paragraph_set(found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()) -> ParagraphSet:
     """Items over all systems; where several raters scored the same paragraph of a system, their mean."""
     scores: dict[tuple[str, int], dict[str, list[float]]] = {}
     for one in found:
@@ -188,7 +188,7 @@ def curves(
     where: Participants, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows],
     options: Options | None = None, notes: list[str] | None = None,
 ) -> list[Point]:
-    """Every metric at every length. Sentences that nobody rated are not scored; notes on scores go to ``notes``."""
+    """Every metric at every length. Sentences without a rating are not scored; notes on scores go to ``notes``."""
     options = replace(options or Options(), refs=where.refs or None, flags=False)
     specs = {metric: scorer(metric).spec for metric in metrics}
     rated = {run.doc: np.zeros(run.stop - run.start, dtype=bool) for run in where.runs}  # document → (segments,)
@@ -200,9 +200,9 @@ def curves(
         sentences = all(doc.id in rated for doc in loaded.corpus.docs)  # not a corpus of paragraphs
         asked = replace(options, only=rated) if sentences else options
         results = evaluate(loaded.corpus, loaded.outputs, list(specs.values()), asked)
-        said = [f"paragraphs: {note}" for note in results.warnings]
+        new = [f"paragraphs: {note}" for note in results.warnings]
         if notes is not None:
-            notes.extend(note for note in said if note not in notes)
+            notes.extend(note for note in new if note not in notes)
         found = {}
         for metric, spec in specs.items():
             scores = [results.scores[spec][system] for system in where.systems]
@@ -225,7 +225,7 @@ def curves_of(
     points = []
     for one in windows:
         found = paragraphs(ratings, one)
-        chosen = lined_up(found, where.systems, list(offset))
+        chosen = paragraph_set(found, where.systems, list(offset))
         if len(chosen.items) == 0:
             raise InputError(f"no paragraph of {one.k} segments was judged for two systems", where=where.name,
                              next="use a smaller k")

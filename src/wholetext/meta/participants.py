@@ -8,13 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import InputError, count, did_you_mean
+from wholetext.errors import InputError, choices, count
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names, human_scores, metric_names, split_label
 from wholetext.io.segments import DocumentRun
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.agreement.measures import system_means
+from wholetext.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Level = Literal["sys", "domain", "doc", "seg"]
@@ -26,14 +27,14 @@ class Selection:
 
     gold: str | None = None  # name of the human scores; MQM where there is MQM
     refs: tuple[str, ...] | None = None  # references of the metrics; the standard one of the set
-    close_refs: tuple[str, ...] = ()  # references too near to those to be judged as systems
+    close_refs: tuple[str, ...] = ()  # near-duplicates of these references, not judged as systems
     human: bool = False  # judge human translations as systems too
     outliers: bool = False  # keep the systems that the metrics task leaves out
     domains: tuple[str, ...] = ()  # only segments of these domains
     systems: tuple[str, ...] = ()  # only these systems
     all_segments: bool = False  # metrics score all segments, not only judged ones
     test_set: str = ""  # whose conventions apply; by the folder's name or content where not given
-    sample: int = 0  # judge a random sample of so many judged documents; 0: all of them
+    sample: int = 0  # size of a random sample of judged documents; 0: all of them
     seed: int | None = 12345  # of the sample
 
     @property
@@ -180,12 +181,12 @@ def _gold_name(root: Path, lp: str, names: list[str], wanted: str | None) -> str
         raise InputError(f"there are no human scores for {lp}", where=str(root / "human-scores"))
     if chosen not in names:
         raise InputError(f"there are no human scores {wanted!r} for {lp}", where=str(root),
-                         next=did_you_mean(chosen, names) or f"there are {', '.join(dict.fromkeys(names)) or 'none'}")
+                         next=choices(chosen, names))
     return chosen
 
 
 def _references(choice: Selection, there: tuple[str, ...], standard: str, place: str) -> tuple[str, ...]:
-    """References by name, ``A`` for ``refA``; the standard one where none is asked for, else the first."""
+    """References by name, ``A`` for ``refA``; by default the standard one, else the first."""
     if choice.refs is None:  # where there are no texts, by name: metrics' labels have it
         return (standard,) if standard and (standard in there or not there) else there[:1]
     refs = tuple(f"ref{name}" if name not in there and f"ref{name}" in there else name for name in choice.refs)
@@ -203,7 +204,7 @@ def _take_part(
     unknown = [system for system in choice.systems if system not in judged]
     if unknown:
         raise InputError(f"there are no human scores of a system {unknown[0]!r}", where=place,
-                         next=did_you_mean(unknown[0], list(judged)) or f"there are some of {', '.join(judged)}")
+                         next=choices(unknown[0], judged))
     left_out: dict[str, str] = {}
     for system, any_score in judged.items():
         reasons = {
@@ -212,7 +213,7 @@ def _take_part(
             "human": not choice.human and conventions.is_human(system, references),
             "outlier": not choice.outliers and system in far,
             "not judged": not any_score,
-            "not asked for": bool(choice.systems) and system not in choice.systems,
+            "not selected": bool(choice.systems) and system not in choice.systems,
         }
         if any(reasons.values()):
             left_out[system] = next(why for why, holds in reasons.items() if holds)
@@ -248,6 +249,6 @@ def _kept(
     if choice.sample >= len(judged):
         return np.repeat(chosen, sizes), [
             f"there are {len(judged)} judged documents, so a sample of {choice.sample} is all of them"]
-    drawn = np.random.default_rng(choice.seed).choice(judged, choice.sample, replace=False)
+    drawn = seeded(choice.seed).choice(judged, choice.sample, replace=False)
     return np.repeat(np.isin(np.arange(len(runs)), drawn), sizes), [
         f"a sample of {choice.sample} of {len(judged)} judged documents (seed {choice.seed})"]

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, did_you_mean
+from wholetext.errors import InputError, MetricError, choices
 from wholetext.languages import pair_of, same_language
 from wholetext.meta.agreement.correlation import both_known
 from wholetext.meta.agreement.measures import ROW_STATISTICS
@@ -43,8 +43,7 @@ PRESETS: dict[str, Preset] = {
 
 def preset(name: str) -> Preset:
     if name not in PRESETS:
-        raise InputError(f"there is no task list {name!r}",
-                         next=did_you_mean(name, list(PRESETS)) or f"there are {', '.join(PRESETS)}")
+        raise InputError(f"there is no task list {name!r}", next=choices(name, PRESETS))
     return PRESETS[name]
 
 
@@ -86,7 +85,7 @@ def read_task_weights(given: Sequence[str]) -> dict[str, float]:
 
 
 def tasks_for(levels: Sequence[str], tasks: Sequence[str], averaging: Averaging | None = None) -> list[Task]:
-    """The tasks asked for by name, and the usual ones of the levels asked for."""
+    """The tasks given by name, and the usual ones of the given levels."""
     unknown = [level for level in levels if level not in DEFAULTS]
     if unknown:
         raise InputError(f"there is no level {unknown[0]!r}", next=f"there are {', '.join(DEFAULTS)}")
@@ -130,8 +129,7 @@ def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averagi
     given, tasks = rule.weights or {}, [str(result.task) for result in results]
     unknown = [name for name in given if name not in tasks]
     if unknown:
-        raise InputError(f"there is no task {unknown[0]!r} to weight",
-                         next=did_you_mean(unknown[0], tasks) or f"there are {', '.join(dict.fromkeys(tasks))}")
+        raise InputError(f"there is no task {unknown[0]!r} to weight", next=choices(unknown[0], tasks))
     weights = [given.get(task, weight) for task, weight in zip(tasks, weights)]
     if min(weights) < 0 or not sum(weights) > 0:
         raise InputError("weights are numbers from 0, not all of them 0", next="write --weight seg:acc_eq=2")
@@ -210,7 +208,7 @@ def inter_correlation(
     if statistic not in kinds:
         raise InputError(f"there is no correlation {statistic!r} between metrics",
                          next=f"there are {', '.join(kinds)}")
-    where = gathered.field
+    where = gathered.participants
     gold = where.gold(level)
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
     known = {name: np.where(np.isnan(gold), np.nan, one).ravel() for name, one in scores.items() if one is not None}

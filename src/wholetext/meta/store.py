@@ -62,7 +62,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
 
 
 def _field(part: Gathered) -> dict[str, Any]:
-    where = part.field
+    where = part.participants
     return {
         "set": where.folder.name, "test_set": where.test_set, "langs": where.langs, "gold": where.gold_name,
         "gold_of_systems": where.gold_at("sys"), "refs": list(where.refs),
@@ -92,7 +92,7 @@ def write_meta(folder: Path, meta: Meta) -> None:
     """``meta.json``, and the scores computed here as EvalSet files (``metric-scores/LP/NAME-REF.LEVEL.score``)."""
     with changing(folder, META) as staged:
         write_file(staged / FILE, json.dumps(as_json(meta), ensure_ascii=False, indent=1) + "\n", RunError)
-        for where, metric in ((part.field, metric) for part in meta.parts for metric in part.metrics):
+        for where, metric in ((part.participants, metric) for part in meta.parts for metric in part.metrics):
             name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
             label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
             for level, values in metric.levels.items() if metric.source != "file" else ():

@@ -10,7 +10,7 @@ from typing import get_args
 
 import numpy as np
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, choices
 from wholetext.meta.agreement.bootstrap import (
     Resample,
     Unit,
@@ -62,8 +62,7 @@ def read_task(text: str) -> Task:
     for value, known, what in ((level, list(get_args(Level)), "level"), (statistic, list(STATISTICS), "statistic"),
                                (average, list(get_args(Average)), "average")):
         if value not in known:
-            raise InputError(f"there is no {what} {value!r} (in {text!r})",
-                             next=did_you_mean(value, known) or f"there are {', '.join(known)}")
+            raise InputError(f"there is no {what} {value!r} (in {text!r})", next=choices(value, known))
     if level == "sys" and (average != "none" or statistic in ("darr", "pdp")):
         raise InputError(f"{text!r}: there is one score per system, so there is nothing to average",
                          next="write sys:pearson")
@@ -91,7 +90,7 @@ class TaskResult:
     systems: int
     items: int
     test: str
-    low: tuple[float, ...] = ()  # bounds of 95 % intervals, where they were asked for
+    low: tuple[float, ...] = ()  # bounds of 95 % intervals, if requested
     high: tuple[float, ...] = ()
 
     def rank(self, metric: str) -> int | None:
@@ -120,9 +119,11 @@ class MetricTests:
 
 def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None) -> TaskResult:
     """One task on one language pair. Metrics without scores at the level are left out, with a note."""
-    where, testing = gathered.field, testing or MetricTests()
+    where, testing = gathered.participants, testing or MetricTests()
     level: Level = "seg" if task.measure.statistic == "spa" else task.level
-    gold = where.gold(level)
+    gold, gold_name = where.gold(level), where.gold_at(level)
+    if task.measure.statistic == "spa" and where.system_seg is not None:  # of systems, by their segments
+        gold, gold_name = where.system_seg, where.system_gold
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
     for name, found in scores.items():
         if found is None:
@@ -141,7 +142,7 @@ def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None)
     if testing.interval is not None:
         low, high = intervals(gathered, result, testing)
         result = replace(result, low=low, high=high)
-    return replace(result, where=where.name, gold=where.gold_at(level))
+    return replace(result, where=where.name, gold=gold_name)
 
 
 def intervals(
@@ -152,7 +153,7 @@ def intervals(
     by_name = {metric.name: metric for metric in gathered.metrics}
     for i, name in enumerate(result.metrics):
         try:
-            drawn = _resampled(gathered.field, by_name[name], result.task, testing)
+            drawn = _resampled(gathered.participants, by_name[name], result.task, testing)
         except ValueError as fault:
             gathered.note(f"{result.task}: no interval ({fault})")
             break
@@ -192,7 +193,7 @@ def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task,
     p, null, test = np.full((size, size), np.nan), np.zeros((0, size * (size - 1) // 2)), "none"
     if testing.draws and size > 1:
         plan = Draws(testing.draws, testing.seed, testing.block, testing.stop_below, testing.stop_above)
-        with suppress(ValueError):  # pair counts of very many systems: no test, the values stand
+        with suppress(ValueError):  # pair counts of too many systems: values without a test
             found = compare(gold, stack[order], measure, plan)
             p, null, test = found.p, found.null, "pairs" if measure.calibrated else "perm-both"
     tested = test != "none"
@@ -206,20 +207,21 @@ def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task,
 
 def pooled_accuracy_task(parts: Sequence[Gathered], testing: MetricTests | None = None) -> TaskResult:
     """System accuracy over several language pairs: pairs within each, counts pooled."""
-    scores = [{metric.name: metric.at("sys", part.field) for metric in part.metrics} for part in parts]
+    scores = [{metric.name: metric.at("sys", part.participants) for metric in part.metrics} for part in parts]
     names = [name for name in scores[0] if all(found.get(name) is not None for found in scores)]
     if not names:
         raise InputError("no metric has system scores for every language pair",
                          next="score the same metrics everywhere")
-    size = max(len(part.field.systems) for part in parts)
+    size = max(len(part.participants.systems) for part in parts)
     gold = np.full((len(parts), size), np.nan)  # a row per language pair
     stack = np.zeros((len(names), len(parts), size))
     for row, (part, found) in enumerate(zip(parts, scores)):
-        gold[row, : len(part.field.systems)] = part.field.gold("sys")[:, 0]
+        gold[row, : len(part.participants.systems)] = part.participants.gold("sys")[:, 0]
         for k, name in enumerate(names):
-            stack[k, row, : len(part.field.systems)] = found[name][:, 0]  # type: ignore[index]
+            stack[k, row, : len(part.participants.systems)] = found[name][:, 0]  # type: ignore[index]
     task = Task("sys", Measure("accuracy", "system"))  # rows are language pairs
     result = judge(gold, stack, names, task, testing or MetricTests())
-    return replace(result, task=Task("sys", Measure("accuracy")), where=" + ".join(part.field.name for part in parts),
-                   gold=", ".join(dict.fromkeys(part.field.gold_at("sys") for part in parts)),
+    return replace(result, task=Task("sys", Measure("accuracy")),
+                   where=" + ".join(part.participants.name for part in parts),
+                   gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
                    systems=int((~np.isnan(gold)).sum()), items=1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from wholetext.types import FloatArray
 
-_SMALL = 1e-9  # of a spread: metrics under which all systems are equal say nothing
+_SMALL = 1e-9  # of a spread: metrics under which all systems are equal are left out
 
 
 def autorank(scores: FloatArray) -> FloatArray:

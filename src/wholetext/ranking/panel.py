@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.errors import RunError, did_you_mean
+from wholetext.errors import RunError, choices
 from wholetext.io.formats.published_scores import read_published
 from wholetext.scoring.results import Results
 from wholetext.significance.resample import Score
@@ -54,21 +54,23 @@ class Panel:
         known = [each.metric for each in self.columns]
         for name in (*metrics, *without):
             if name not in known:
-                raise RunError(f"there are no scores of {name!r}",
-                               next=did_you_mean(name, known) or f"there are some of {', '.join(known)}")
+                raise RunError(f"there are no scores of {name!r}", next=choices(name, known))
         wanted = [name for name in (metrics or known) if name not in without]
         if not wanted:
             raise RunError("no metric is left to rank by", next="exclude fewer metrics")
         return replace(self, columns=tuple(self.columns[known.index(name)] for name in dict.fromkeys(wanted)))
 
     def scored(self) -> Panel:
-        """The metrics that have a score of some system; a note names the others."""
+        """The metrics that have a score of some system; notes name the others, and systems that fewer metrics rank."""
         empty = [each.metric for each in self.columns if np.isnan(each.observed()).all()]
         if len(empty) == len(self.columns):
             raise RunError(f"there is no score of {', '.join(empty)}", next="rank by other metrics")
         note = (f"left out, as there is no score at all: {', '.join(empty)}",) if empty else ()
         kept = tuple(each for each in self.columns if each.metric not in empty)
-        return replace(self, columns=kept, notes=(*self.notes, *note))
+        counts = np.sum([~np.isnan(each.observed()) for each in kept], axis=0)
+        fewer = [f"{system} {many}" for system, many in zip(self.systems, counts) if 0 < many < len(kept)]
+        lacking = (f"ranked by fewer than the {len(kept)} metrics, since others gave no score: {', '.join(fewer)}",)
+        return replace(self, columns=kept, notes=(*self.notes, *note, *(lacking if fewer else ())))
 
 
 def of_run(results: Results) -> Panel:

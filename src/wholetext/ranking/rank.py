@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, did_you_mean
+from wholetext.errors import RunError, choices
 from wholetext.files.output_folder import changing, shared_kind
 from wholetext.files.storage import write_file
 from wholetext.notebook.display import brief
@@ -20,7 +20,7 @@ from wholetext.ranking.aggregate import METHODS, positions
 from wholetext.ranking.panel import Panel, of_run, published
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
-from wholetext.scoring.results import Results
+from wholetext.scoring.results import Results, run_file
 from wholetext.significance.clusters import cluster_ranks, holm
 from wholetext.significance.power import few_documents
 from wholetext.significance.resample import RESAMPLES, SEED, Interval, bootstrap_p, bootstrap_scores, interval
@@ -98,10 +98,9 @@ def rank(
     Tibshirani 1993, ch. 16), Holm-corrected over all pairs. ``out``: a folder for ``ranking.json``, which reports show.
     """
     if method not in METHODS:
-        raise RunError(f"unknown method {method!r}",
-                       next=did_you_mean(method, list(METHODS)) or f"a method is one of {', '.join(METHODS)}")
+        raise RunError(f"unknown method {method!r}", next=choices(method, METHODS))
     if not 0 < alpha < 1:
-        raise RunError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
+        raise RunError(f"invalid alpha {alpha}", next="give a level between 0 and 1, such as 0.05")
     panel = _lower(_panel(source, langs), lower_is_better).choose(metrics, without).scored()
     found = _ranking(panel, method, draws, seed, alpha)
     if out is not None:
@@ -137,7 +136,7 @@ def _panel(source: Results | Path | str | Sequence[Path | str], langs: str) -> P
     if isinstance(source, Results):
         return of_run(source)
     paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
-    if len(paths) == 1 and (paths[0] / "run.json").is_file():
+    if len(paths) == 1 and run_file(paths[0], "run.json").is_file():
         return of_run(open_run(paths[0]))
     return published(paths, langs)
 
@@ -163,6 +162,16 @@ def _resampled(panel: Panel, method: str, draws: int, seed: int | None) -> Float
     return np.transpose(_values(panel, np.swapaxes(np.array(samples), 1, 2), method))
 
 
+def _not_ahead(samples: FloatArray, values: FloatArray, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+    """(pairs,) share of resamples in which the better system is not ahead, a lower bound of p.
+
+    Of few systems a rank takes few values, such as 1 and 2 of two: resamples in which both are equal would never reach
+    the observed difference, and a centred test alone would call systems different that are mostly equal.
+    """
+    ahead = [((samples[a] - samples[b]) * np.sign(values[a] - values[b]) > 0).mean() for a, b in pairs]
+    return 1 - np.array(ahead)
+
+
 def _domain(panel: Panel, method: str) -> FloatArray:
     return _values(panel, np.array([each.observed() for each in panel.columns]), method)
 
@@ -175,7 +184,8 @@ def _ranked(panel: Panel, order: Sequence[int], values: FloatArray, samples: Flo
         pairs = list(combinations(order, 2))
         corrected = np.full((len(order), len(order)), np.nan)
         least = 2.0 ** (1 - len(panel.domains))  # of a paired test by document, which resamples of few may go below
-        p = np.maximum(bootstrap_p(samples, values, pairs, centred=True), least)
+        p = np.maximum(bootstrap_p(samples, values, pairs, centred=True), _not_ahead(samples, values, pairs))
+        p = np.maximum(p, least)
         corrected[np.triu_indices(len(order), 1)] = holm(p)
         clusters = cluster_ranks(corrected, alpha)
         places = np.nanpercentile(positions(samples.T, higher), (2.5, 97.5), axis=0, method="nearest")

@@ -52,6 +52,17 @@ def test_everything_once_is_the_statistic(statistic: str, average: str) -> None:
     assert got == pytest.approx([estimate(gold, m, measure).value for m in metrics], abs=1e-12)
 
 
+@pytest.mark.parametrize("statistic", ["kendall", "acc_eq", "accuracy"])
+def test_one_item_is_the_same_pooled_or_averaged(statistic: str) -> None:
+    gold, metrics = scores(items=1)
+    gold[:, 0] = np.arange(len(gold)) % 4
+    how = Resample("systems", None, 30, 1)
+    pooled, by_item = (bootstrap_agreement(gold, metrics[1], Measure(statistic, average), how)
+                       for average in ("none", "item"))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(pooled, by_item)
+    assert np.isfinite(pooled).any() and len(set(pooled.tolist())) > 2
+
+
 @pytest.mark.parametrize("statistic", ["pearson", "kendall", "accuracy"])
 def test_everything_once_at_system_level(statistic: str) -> None:
     gold, metrics = scores()

@@ -85,6 +85,38 @@ def test_chance_of_accuracy_is_what_random_metrics_get() -> None:
     assert estimate(gold[None], gold[None], ACCURACY).chance == pytest.approx(np.mean(got), abs=0.02)
 
 
+@pytest.mark.parametrize("statistic", ["acc_eq0", "tau23_0"])
+def test_chance_of_rows_with_ties_is_what_random_metrics_get(statistic: str) -> None:
+    """Averaged over items: one has every pair tied in gold, one half of them, one none."""
+    rng = np.random.default_rng(3)
+    gold = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [1.0, 2.0, 3.0], [1.0, 2.0, 4.0]])  # (systems, items)
+    measure = Measure(statistic, "item")
+    got = [estimate(gold, rng.normal(size=gold.shape), measure).value for _ in range(600)]
+    assert estimate(gold, gold, measure).chance == pytest.approx(np.mean(got), abs=0.03)
+    ties = np.array([6, 2, 0]) / 6
+    accuracy = ((1 - ties) / 2).mean()
+    expected = accuracy if statistic == "acc_eq0" else 2 * accuracy - 1
+    assert estimate(gold, gold, measure).chance == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "kendall", "acc_eq0", "acc_eq", "tau23", "darr"])
+def test_rows_and_pairs_that_count(statistic: str) -> None:
+    """Of four items one has no score, one has one score, one is judged by three systems and one by all four."""
+    gold = np.array([[np.nan, 1, 1, 1], [np.nan, np.nan, 2, 2], [np.nan, np.nan, 3, 3], [np.nan, np.nan, np.nan, 4.0]])
+    metric = np.arange(16.0).reshape(4, 4) % 7
+    found = estimate(gold, metric, Measure(statistic, "item", gap=1.0))
+    assert (found.rows, found.pairs) == (2, 3 + 6)
+
+
+def test_undefined_rows_are_left_out_or_count_as_zero() -> None:
+    gold = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    metric = np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])  # constant on the second item
+    left_out, zero = (estimate(gold, metric, Measure("pearson", "item", nan_as_zero=as_zero))
+                      for as_zero in (False, True))
+    assert (left_out.rows, zero.rows) == (1, 2)
+    assert (left_out.value, zero.value) == (pytest.approx(1.0), pytest.approx(0.5))
+
+
 def test_means_leave_out_what_is_unknown() -> None:
     assert system_means(np.array([[1.0, np.nan, 3.0], [np.nan] * 3]))[0] == 2.0
     assert np.isnan(system_means(np.array([[np.nan]]))[0])

@@ -84,6 +84,13 @@ def test_same_exchanges_same_p(seed: int, average: str, statistic: str) -> None:
         ]
         p = loops.perm_both(gold, metrics[i], metrics[j], plain[statistic], average, masks)
         assert found.p[i, j] == pytest.approx(p, abs=1e-12)
+        back = loops.perm_both(gold, metrics[j], metrics[i], plain[statistic], average, masks)
+        assert found.p[j, i] == pytest.approx(back, abs=1e-12)
+        assert found.delta[j, i] == -found.delta[i, j]
+    values = [estimate(gold, metric, Measure(statistic, average)).value for metric in metrics]  # type: ignore[arg-type]
+    expected = np.subtract.outer(values, values)[~np.eye(3, dtype=bool)]
+    np.testing.assert_allclose(found.delta[~np.eye(3, dtype=bool)], expected, atol=1e-6)
+    assert np.isnan(found.p.diagonal()).all()
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "kendall", "accuracy", "acc_eq0", "tau23_0"])

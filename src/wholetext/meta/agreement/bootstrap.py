@@ -14,6 +14,7 @@ import numpy as np
 from wholetext.meta.agreement.correlation import ratio, zscore
 from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.agreement.ties import calibrate
+from wholetext.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
 
 Unit = Literal["documents", "systems", "both"]
@@ -31,7 +32,7 @@ class Resample:
 
     def weights(self, systems: int, items: int) -> tuple[FloatArray, FloatArray]:
         """(draws, systems) and (draws, items): how often each was drawn."""
-        rng = np.random.default_rng(self.seed)
+        rng = seeded(self.seed)
         by_system, by_item = np.ones((self.count, systems)), np.ones((self.count, items))
         if self.unit in ("systems", "both"):
             by_system = rng.multinomial(systems, np.full(systems, 1 / systems), self.count).astype(np.float64)
@@ -113,7 +114,7 @@ def _mean_of_items(values: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _pair_sums(gold_gap: FloatArray, metric_gap: FloatArray, measure: Measure, epsilon: float) -> FloatArray:
-    """What the statistic sums per pair: right and compared; for Kendall order product, gold and metric apart."""
+    """Sums per pair: correct and compared; for Kendall the order product, gold pairs and metric pairs."""
     x = np.sign(np.nan_to_num(gold_gap))
     y = np.where(np.abs(metric_gap) <= epsilon, 0.0, np.sign(metric_gap))
     known = ~np.isnan(gold_gap)

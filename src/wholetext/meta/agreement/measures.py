@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.meta.agreement.correlation import (
     Average,
@@ -162,13 +164,16 @@ def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, flo
     return 1 - float(np.abs(human - machine).mean()), len(human), chance
 
 
-def soft_masks(segments: int, draws: int = 1000, seed: int = 4) -> FloatArray:
-    """(draws, segments) of +1 and -1, the draws of the reference implementation."""
+@lru_cache(maxsize=2)
+def soft_masks(segments: int, draws: int = 1000, seed: int = 4) -> NDArray[np.int8]:
+    """(draws, segments) of +1 and -1, the draws of the reference implementation; the same array for every metric."""
     drawn = np.random.default_rng(seed).random(size=(draws, segments), dtype=np.float32)
-    return np.rint(drawn).astype(np.float64) * 2 - 1
+    masks = np.asarray(2 * np.rint(drawn) - 1, dtype=np.int8)
+    masks.setflags(write=False)
+    return masks
 
 
-def pairwise_p(scores: FloatArray, masks: FloatArray, halved: BoolArray) -> FloatArray:
+def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -> FloatArray:
     """(systems, segments) → (pairs,) one-sided paired permutation p that the first of two systems is better.
 
     ``masks`` is (draws, segments) of ±1. In pairs ``halved``, draws equal to the observed difference count half.

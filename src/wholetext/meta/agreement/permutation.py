@@ -24,6 +24,7 @@ from wholetext.meta.agreement.permuted_metrics import (
     PermutedSoftAccuracy,
 )
 from wholetext.meta.agreement.ties import calibrate
+from wholetext.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
 
 _SLACK = 1e-12  # a drawn difference equal to the observed one must count whatever the rounding
@@ -98,7 +99,7 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
 def _run_draws(differences: Differences, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
     pairs = np.stack(np.triu_indices(metrics, 1), axis=1)
     observed = differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
-    rng = np.random.default_rng(draws.seed)
+    rng = seeded(draws.seed)
     count = draws.count if draws.swaps is None else len(draws.swaps)
     null = np.full((count, len(pairs)), np.nan)
     open_ = np.arange(len(pairs))
@@ -134,7 +135,7 @@ def _pairs_test(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: 
     used = count >= 2
     weights = np.where(used, 2.0 / np.maximum(count * (count - 1), 1) / max(1, int(used.sum())), 0.0)
     first, second = np.triu_indices(len(y), 1)
-    rng = np.random.default_rng(draws.seed)
+    rng = seeded(draws.seed)
     null, observed = np.zeros((draws.count, len(first))), np.zeros(len(first))
     for weight in np.unique(weights[used]):
         rows = weights == weight

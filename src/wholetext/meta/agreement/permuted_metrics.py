@@ -194,7 +194,7 @@ class PermutedPairs:
 
 
 class PermutedScores:
-    """Any other statistic: the hybrids of a block of draws are formed and handed to a function of whole rows."""
+    """Any other statistic: permuted metrics of a block of draws are passed to a function of whole rows."""
 
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
         judged = (~np.isnan(gold)).sum(axis=1) >= 2
@@ -222,54 +222,47 @@ class PermutedSoftAccuracy:
     The p-values of each hybrid come from the normal limit of the paired permutation test, p = Φ(-Σd / √Σd²) over the
     segments' differences d, for gold and metrics alike: draws would only add noise.
 
-    With a and b the two metrics, u = (a + b) / 2 and e = ε (b - a) / 2, where ε is 1 for exchanged scores and -1 for
-    others, one hybrid is u + e and its counterpart u - e. So their sums share all but signs, and where only a metric's
-    own scores matter, the product with ε is computed once for each metric, not for each pair of them.
+    Let x and y be two systems' scores by metrics i and j, and a and b their 0/1 exchanges. One hybrid is
+    x_i + a (x_j - x_i), and its counterpart has i and j changed about. So the Σd² of both are made of three sums:
+    over a + b for each metric alone, and for each pair of metrics over b - a (an odd one) and a ≠ b (an even one).
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
-        self.metrics = metrics.astype(np.float32)  # (metrics, systems, segments)
-        self.gold = gold
+        self.gold, self.metrics = gold, metrics.astype(np.float32)  # (systems, segments), (metrics, systems, segments)
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        _, systems, segments = self.metrics.shape
-        step = max(1, _CELLS // (3 * segments + 8 * systems * len(pairs)))
-        out = np.zeros((len(swaps), len(pairs)))
-        for at in range(0, len(swaps), step):
-            signs = 2 * np.moveaxis(swaps[at : at + step], 1, 0).astype(np.float32) - 1  # (systems, draws, segments)
-            out[at : at + step] = self._block(signs, *pairs.T)
-        return out
+        step = max(1, 2 * _CELLS // (self.gold.shape[1] + len(pairs)))  # long blocks: few large products of matrices
+        parts = [self._block(swaps[at : at + step], *pairs.T) for at in range(0, len(swaps), step)]
+        return np.concatenate(parts)
 
-    def _block(self, signs: Single, i: IntArray, j: IntArray) -> FloatArray:
+    def _block(self, swaps: BoolArray, i: IntArray, j: IntArray) -> FloatArray:
         """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its counterpart."""
-        a = np.moveaxis(self.metrics, 1, 0)  # (systems, metrics, segments)
-
-        def apart(some: Single, rows: Single) -> Single:  # (draws, segments), (metrics, segments) → (draws, pairs)
-            sums = some @ rows.T
-            return np.asarray(sums[:, j] - sums[:, i])
-
-        means = (self.metrics[i] + self.metrics[j]) / 2  # (pairs, systems, segments): u
-        plain = means.sum(axis=2)  # (pairs, systems)
-        squares = ((self.metrics**2).sum(axis=2)[i] + (self.metrics**2).sum(axis=2)[j]) / 2
-        moved = [apart(sign, rows) / 2 for sign, rows in zip(signs, a)]  # Σe of each system: (draws, pairs)
-        bent = [apart(sign, rows * rows) / 2 for sign, rows in zip(signs, a)]  # 2 Σu·e
-        error = np.zeros((2, signs.shape[1], len(i)))
-        for s, t in combinations(range(len(signs)), 2):
-            x, y, gap = a[s], a[t], self.gold[s] - self.gold[t]
-            even = (signs[s] * signs[t]) @ ((x[j] - x[i]) * (y[j] - y[i])).T / 4  # Σe·e'
-            even += (means[:, s] * means[:, t]).sum(axis=1)
-            odd = apart(signs[s] + signs[t], x * y) / 4  # Σu·e' + Σe·u'
-            odd += (signs[t] - signs[s]) @ (x[i] * y[j] - x[j] * y[i]).T / 4
-            gold_p = _limit(gap.sum(), (gap**2).sum())
-            for side, sign in enumerate((1, -1)):
-                total = plain[:, s] - plain[:, t] + sign * (moved[s] - moved[t])
-                square = squares[:, s] + squares[:, t] + sign * (bent[s] + bent[t]) - 2 * (even + sign * odd)
-                error[side] += np.abs(_limit(total, square) - gold_p)
-        return np.asarray((error[1] - error[0]) / (len(signs) * (len(signs) - 1) / 2))
+        scores = np.ascontiguousarray(np.moveaxis(self.metrics, 1, 0))  # (systems, metrics, segments)
+        masks = np.ascontiguousarray(np.moveaxis(swaps, 1, 0)).view(np.int8)  # (systems, draws, segments)
+        sums, squares = (np.stack([mask.astype(np.float32) @ rows.T for mask, rows in zip(masks, table)])
+                         for table in (scores, scores**2))  # (systems, draws, metrics): over exchanged scores
+        error = np.zeros((len(swaps), len(i)))
+        for s, t in combinations(range(len(scores)), 2):
+            (a, b), (x, y), gap = masks[[s, t]], scores[[s, t]], self.gold[s] - self.gold[t]
+            both = (a + b).astype(np.float32) @ (x * y).T  # (draws, metrics)
+            odd = _apart(squares[s] + squares[t] - both, i, j)
+            odd -= (b - a).astype(np.float32) @ (x[i] * y[j] - x[j] * y[i]).T
+            even = (a ^ b).astype(np.float32) @ ((x[j] - x[i]) * (y[j] - y[i])).T
+            moved, gold_p = _apart(sums[s] - sums[t], i, j), float(_limit(gap.sum(), (gap**2).sum()))
+            plain, square = (x - y).sum(axis=1), ((x - y) ** 2).sum(axis=1)  # (metrics,) before any exchange
+            error -= np.abs(_limit(plain[i] + moved, square[i] + odd + even) - gold_p)
+            error += np.abs(_limit(plain[j] - moved, square[j] - odd + even) - gold_p)
+        return np.asarray(error / (len(scores) * (len(scores) - 1) / 2))
 
 
-def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray:
+def _apart(values: Single, i: IntArray, j: IntArray) -> Single:
+    """(draws, metrics) → (draws, pairs) how much more the second metric has."""
+    return np.subtract(values[:, j], values[:, i])
+
+
+def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray | Single:
     """p that the first system is better; 1/2 where no segment differs: a tie."""
-    spread = np.sqrt(np.maximum(squares, 0.0), dtype=np.float64)
-    flat = spread < 1e-6
-    return np.where(flat, 0.5, ndtr(-total / np.where(flat, 1.0, spread)))
+    flat = squares < 1e-12
+    if not flat.any():
+        return np.asarray(ndtr(-total / np.sqrt(squares)))
+    return np.where(flat, 0.5, ndtr(-total / np.sqrt(np.where(flat, 1.0, squares))))

@@ -25,7 +25,7 @@ _EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
 STANDARD: Mapping[str, float] = {
     "major": 5.0, "minor": 1.0, "neutral": 0.0, "major/non-translation!": 25.0, "minor/fluency/punctuation": 0.1,
 }
-#: what the organisers of WMT22 used: no 25 for a segment that is no translation at all
+#: as used by the organisers of WMT22: without the weight of 25 for non-translations
 WMT22: Mapping[str, float] = {"major": 5.0, "minor": 1.0, "no-error": 0.0, "minor/fluency/punctuation": 0.1}
 
 
@@ -99,7 +99,7 @@ def mqm_ratings(errors: Iterable[MqmError], weights: SeverityWeights | None = No
 
 @dataclass(frozen=True, slots=True)
 class SpanRating:
-    """What one rater said of one segment."""
+    """The rating of one segment by one rater."""
 
     system: str
     segment: Segment

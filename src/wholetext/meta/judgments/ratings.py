@@ -29,7 +29,7 @@ _SEGMENT = ("seg", "segment", "item")  # a line of the corpus from 0
 _RATER = ("rater", "rater_id", "annotator", "annotator_id", "user")
 _SIDES = (("1", "2"), ("_1", "_2"), ("a", "b"), ("_a", "_b"), ("A", "B"), ("_left", "_right"), ("_x", "_y"))
 _NOTHING = ("", "None", "nan", "NaN", "NA")
-_JUDGED = ("SYSTEM", "REPEAT")  # types of direct assessments that are no quality controls
+_JUDGED = ("SYSTEM", "REPEAT")  # types of direct assessments other than quality controls
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,11 +206,11 @@ def cohen_kappa(one: FloatArray, two: FloatArray) -> float:
 
 def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> float:
     """Krippendorff's alpha (2011, "Computing …") of (raters, items); NaN = not rated."""
-    values = values[:, (~np.isnan(values)).sum(axis=0) >= 2].T  # items of one rater say nothing
+    values = values[:, (~np.isnan(values)).sum(axis=0) >= 2].T  # items with a single rater show no agreement
     item = np.nonzero(~np.isnan(values))[0]  # (ratings,) in ascending order
     size = np.bincount(item)[item]
     labels, codes, margin = np.unique(values[~np.isnan(values)], return_inverse=True, return_counts=True)
-    if scale == "ordinal":  # how many ratings lie between, half of the ends
+    if scale == "ordinal":  # number of ratings in between, the ends counted half
         labels = np.cumsum(margin) - margin / 2
     score = labels[codes]
     observed = expected = 0.0

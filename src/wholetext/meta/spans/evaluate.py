@@ -95,9 +95,9 @@ def evaluate_spans(
     """
     how = options or SpanOptions()
     if not 0 <= how.credit <= 1:
-        raise InputError(f"the credit is {how.credit}", next="give a number from 0 to 1")
+        raise InputError(f"invalid credit {how.credit}", next="give a number from 0 to 1")
     if len({one.name for one in metrics}) < len(metrics) or not metrics:
-        raise InputError("the metrics need names, each another" if metrics else "there is nothing to compare",
+        raise InputError("two metrics have the same name" if metrics else "there is nothing to compare",
                          next="name them, as NAME=FILE")
     items, found, notes = _paired(gold, metrics)
     units = {doc: i for i, doc in enumerate(dict.fromkeys(mark.doc for mark in items))}
@@ -153,7 +153,7 @@ def _by_place(one: Annotations) -> dict[Place, Marked]:
 
 
 def _statistics(items: Sequence[Marked], marks: Sequence[Marked], free: BoolArray, how: SpanOptions) -> FloatArray:
-    """(segments, 11) of one metric; NaN where it says nothing about spans."""
+    """(segments, 11) of one metric; NaN where it has no spans."""
     stats = np.full((len(items), measures.STATISTICS), np.nan)
     for row, gold, mark, clean in zip(stats, items, marks, free):
         if mark.spans is not None:
@@ -174,7 +174,7 @@ def _table(name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how:
     score = SCORES[name]
     observed = np.array([float(score(each.sum(axis=0))) for each in totals])
     samples = bootstrap_scores(totals, score, RESAMPLES, how.seed)
-    samples = samples[:, : samples.shape[1] * (len(totals[0]) > 1)]  # one document drawn again and again says nothing
+    samples = samples[:, : samples.shape[1] * (len(totals[0]) > 1)]  # resamples of one document have no variance
     pairs = list(combinations(range(len(metrics)), 2))
     p = np.full(len(pairs), np.nan)
     if how.draws and pairs:
@@ -195,7 +195,7 @@ def _auc(
     kinds = [np.bincount(doc[kind], minlength=docs).astype(float) for kind in (free, ~free)]
     observed, samples = np.full(len(metrics), np.nan), np.full((len(metrics), 0), np.nan)
     if docs == 1:
-        pass  # one document drawn again and again says nothing
+        pass  # resamples of one document have no variance
     elif docs > MOST_DOCUMENTS:
         notes.append(f"auc: no intervals and tests with more than {MOST_DOCUMENTS} documents")
     else:

@@ -28,7 +28,7 @@ _MQM = ("system", "doc", "doc_id", "rater", "source", "target", "severity")
 _WMT25 = ("doc_id", "segment_id", "system_id", "hypothesis_segment", "start_indices", "end_indices", "error_types")
 _TAG = re.compile(r"<(/?)v>")
 _PLACES = 10**9
-# keys of a line: ours, then those of WMT24's ESA file
+# keys of a line: of wholetext, then of WMT24's ESA file
 _KEYS = {"system": ("system",), "doc": ("doc", "doc_id"), "segment": ("segment",), "number": ("line_id",),
          "rater": ("rater", "annotator"), "text": ("text", "tgt"), "score": ("score", "esa_score"),
          "spans": ("spans", "esa_spans")}
@@ -71,11 +71,19 @@ class _Segment:
     where: str = ""
 
 
+def _columns(header: Sequence[str], wanted: Sequence[str], path: FilePath) -> list[int]:
+    """Where the wanted columns are; the format was chosen by the beginning of the file, which a stray CR may cut."""
+    missing = [column for column in wanted if column not in header]
+    if missing:
+        raise InputError(f"the first line has no column {missing[0]}", where=shown(path),
+                         next="write the header in one line, without carriage returns")
+    return [header.index(column) for column in wanted]
+
+
 def _mqm_table(path: FilePath, name: str) -> Annotations:
     """MQM annotations, a line per error, its span between ``<v>`` and ``</v>``; marks in the source have no place."""
     lines, parser = table_lines(path), SpanParser()
-    header = next(lines)[1]
-    columns = [header.index(column) for column in _MQM]
+    columns = _columns(next(lines)[1], _MQM, path)
     segments: dict[tuple[str, str, int, str], _Segment] = {}
     for where, cells in lines:
         system, doc, number, rater, _, target, severity = (cells[column] for column in columns)
@@ -115,14 +123,13 @@ def _untagged(target: str) -> tuple[str, list[tuple[int, int]], int]:
 def _wmt25_table(path: FilePath, name: str) -> Annotations:
     """The table of the WMT25 error-span task, gold or submitted: indices and severities separated by blanks."""
     lines, parser = table_lines(path), SpanParser()
-    header = next(lines)[1]
-    columns = [header.index(column) for column in _WMT25]
+    columns = _columns(next(lines)[1], _WMT25, path)
     marks = []
     for where, cells in lines:
         doc, number, system, text, starts, ends, severities = (cells[column] for column in columns)
         listed = [column.split() for column in (starts, ends, severities)]
         if len({len(values) for values in listed}) > 1:
-            raise InputError("start_indices, end_indices and error_types are not equally many", where=where,
+            raise InputError("start_indices, end_indices and error_types have different lengths", where=where,
                              next="separate them by blanks; without errors write -1, -1 and no-error")
         place = integer(number, what="a number (segment_id)", low=0, high=_PLACES, where=where)
         one = _Segment(text, list(zip(*listed)), where)

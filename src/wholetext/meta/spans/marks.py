@@ -38,7 +38,7 @@ class Marked:
     doc: str
     segment: int  # position in the document from 0
     rater: str
-    spans: tuple[ErrorSpan, ...] | None  # None: nothing is said about spans
+    spans: tuple[ErrorSpan, ...] | None  # None: spans were not annotated
     score: float = math.nan  # of the segment, higher is better; for people: ESA, 0-100
     text: str | None = None  # of the output
     unplaced: int = 0  # errors without a place in the output (omissions, marks in the source)
