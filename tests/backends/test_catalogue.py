@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import wholetext as wt
 from wholetext.backends import catalogue
 from wholetext.backends.verify import verify
 from wholetext.errors import ModelError
@@ -149,6 +150,12 @@ def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
     assert bad(model) == {name: "a device or a pipe, not a file"}
 
 
+def test_links_in_circles_do_no_harm(model: Path) -> None:
+    (model / "self").symlink_to("self")
+    (model / "loop").symlink_to(".")
+    assert bad(model) == {}
+
+
 def test_hyper_parameters_are_read(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "hparams.yaml").write_text("class_identifier: regression_metric\npool: attention\n")
@@ -162,3 +169,13 @@ def test_hyper_parameters_are_read(tmp_path: Path) -> None:
 def test_paths_that_are_not_there(name: str) -> None:
     with pytest.raises(ModelError, match="there is no such model folder"):
         catalogue.present(name)
+
+
+def test_models_from_python(model: Path) -> None:
+    assert {one["name"] for one in wt.list_models()} >= {"minilm", "facebook/mbart-large-50"}
+    shown = wt.show_model(str(model))
+    assert shown["path"] == str(model) and shown["revision"] and shown["needs"] == []
+    assert [one["path"] for one in wt.fetch_model(str(model))] == [str(model)]  # a folder is there already
+    assert all(one.good for one in wt.verify_model(str(model)))
+    with pytest.raises(ModelError, match="there is no model 'nothing'"):
+        wt.show_model("nothing")

@@ -28,7 +28,7 @@ def test_a_device_that_is_not_there(wanted: str, monkeypatch: pytest.MonkeyPatch
     pretend(monkeypatch, 0, False)
     with pytest.raises(ModelError, match=f"device {wanted} is not available") as caught:
         pick_device(wanted)
-    assert "torch sees cpu" in caught.value.next
+    assert "torch finds cpu" in caught.value.next
 
 
 def test_numbers_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:

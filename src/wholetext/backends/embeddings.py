@@ -141,7 +141,7 @@ class Embeddings(EncoderBackend):
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:
-    """(kind, folder) of each module; folders lie inside the model's."""
+    """(kind, folder) of each module; folders are inside the model's."""
     path = folder / "modules.json"
     if not path.is_file():
         return []
@@ -152,7 +152,7 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
         table = each if isinstance(each, dict) else {}
         kind, at = table.get("type"), table.get("path")
         if not isinstance(kind, str) or not isinstance(at, str) or Path(at).name != at:
-            raise ModelError("it is not a list of modules with a type and a folder of their own",
+            raise ModelError("it is not a list of modules, each with a type and a folder",
                              where=where, next=again)
         found.append((kind.rsplit(".", 1)[-1], at))
     return found

@@ -22,6 +22,7 @@ from wholetext.backends.device import (
     side_by_side,
     torch_module,
 )  # fmt: skip
+from wholetext.backends.family import FAMILY, read_family
 from wholetext.backends.hub.locate import Located, guarded, locate
 from wholetext.backends.layout import Ids, Layout, pad
 from wholetext.backends.loading import load_model
@@ -31,7 +32,6 @@ from wholetext.types import Excerpt, Fit, Runtime
 
 # encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
 STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
-_FAMILY = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})  # embeddings, then layers of one make
 _MOST = 0.8  # share of the tokens from which on the last layer is computed for all of them
 
 
@@ -42,7 +42,7 @@ def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None
     def make() -> Encoder:
         located = locate(model, revision, patterns=FILES)
         tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
-        return Encoder(located, tokenizer, precision, lambda: load_pretrained(locate(model, revision).path), top)
+        return Encoder(located, tokenizer, precision, lambda: read_pretrained(locate(model, revision).path), top)
 
     return run.resource(("encoder", model, revision, precision, top), make)
 
@@ -53,9 +53,9 @@ class Encoder:
     def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision,
                  build: Callable[[], Any] | None = None, top: int | None = None) -> None:  # fmt: skip
         self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
-        self.exact = False  # for whoever reads single tokens, where no average evens the rounding out
+        self.exact = False  # for metrics of single tokens, where rounding errors are not averaged out
         self.min_padded_length = 0  # in tokens: very small matrices take another kernel, which rounds differently
-        self._build = build or (lambda: load_pretrained(located.path))
+        self._build = build or (lambda: read_pretrained(located.path))
         self._model: Any = None
         self._stacks = False
 
@@ -69,7 +69,7 @@ class Encoder:
 
     @property
     def model(self) -> Any:
-        """The transformers model, loaded when it is first needed."""
+        """The model, loaded when it is first needed."""
         if self._model is None:
             low_precision.check(self.precision.dtype, self.device)
             with guarded(self.located.path):
@@ -94,7 +94,7 @@ class Encoder:
         with torch.enable_grad() if learning else torch.inference_mode(), memory(), self._attention():
             ids, mask = padded(sequences, self.tokenizer.pad, device, self.min_padded_length)  # (batch, tokens)
             kinds = None if types is None else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
-            if self._stacks and not learning:
+            if self._stacks and not (learning and any(one.requires_grad for one in model.parameters())):
                 return states(model, ids, mask, kinds, last), mask
             more = {} if kinds is None else {"token_type_ids": kinds}
             output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
@@ -104,7 +104,7 @@ class Encoder:
         """``work`` of each batch, in order; on a CPU several at a time."""
         _ = self.model  # loaded once, before several ask for it
         with self._attention():  # a setting of the whole process: it outlasts every batch's own
-            yield from side_by_side(torch_module(), work, batches) if self.device == "cpu" else map(work, batches)
+            yield from side_by_side(self.device, work, batches)
 
     def _attention(self) -> contextlib.AbstractContextManager[Any]:
         """The fastest, or the one whose rounding does not depend on the batch."""
@@ -156,6 +156,12 @@ def cut_above(model: Any, top: int | None) -> Any:
     return model
 
 
+def read_pretrained(folder: Path) -> Any:
+    """An encoder for inference, if it can be without transformers' models."""
+    found = read_family(folder)
+    return load_pretrained(folder) if found is None else found
+
+
 def load_pretrained(folder: Path) -> Any:
     """A transformers encoder (of an encoder-decoder its first half); every weight must come from its files."""
     found = load_model(folder, "AutoModel", unread="pooler.")  # which encoders have for other tasks
@@ -169,7 +175,7 @@ def can_stack(model: Any) -> bool:
              "attention.output.LayerNorm", "intermediate.dense", "intermediate.intermediate_act_fn", "output.dense",
              "output.LayerNorm")  # fmt: skip
     plain = getattr(config, "position_embedding_type", None) in {None, "absolute"}
-    return (config.model_type in _FAMILY and plain and not getattr(config, "is_decoder", False)
+    return (config.model_type in FAMILY and plain and not getattr(config, "is_decoder", False)
             and all({*parts} <= {name for name, _ in layer.named_modules()} for layer in layers))  # fmt: skip
 
 

@@ -14,7 +14,7 @@ Truncation = Literal["context", "reference"]
 
 @dataclass(frozen=True)
 class Markers:
-    """A model's special ids: what opens and closes a sequence, and what stands between parts or between texts."""
+    """A model's special ids: start and end of a sequence, separators between parts and between texts."""
 
     opening: Ids
     closing: Ids

@@ -61,7 +61,7 @@ def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | No
 
 def load_tokenizer(folder: Path) -> Any:
     if (folder / "config.json").is_file():
-        read_config(folder)  # transformers builds from it whatever it says
+        read_config(folder)  # checked first: transformers builds any model that it describes
     with reading(folder) as transformers:
         return transformers.AutoTokenizer.from_pretrained(folder, **SAFE)
 
@@ -71,7 +71,7 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
     read_config(folder)
     with reading(folder) as transformers:
         _refuse_larger(transformers, kind, folder)
-        if dtype:  # asked for at loading, because transformers keeps in fp32 what overflows in fp16
+        if dtype:  # at loading, since transformers keeps modules in fp32 that overflow in fp16
             version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
             option = "dtype" if version >= (4, 56) else "torch_dtype"
             options[option] = getattr(torch_module(), DTYPES[dtype])

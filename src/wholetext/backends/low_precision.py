@@ -2,7 +2,7 @@
 
 A virtual machine may announce instructions (AMX) that it does not let programs use. torch's oneDNN believes it and the
 process ends with SIGILL, which no program can catch. So a small forward pass runs in a child first; if the child dies,
-it runs again with fewer instructions. The outcome is kept beside the cache for this processor, torch and environment.
+it runs again with fewer instructions. The outcome is stored near the cache for this processor, torch and environment.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import ModelError, WholetextError
+from wholetext.executors.processes import interpreter, with_package
 from wholetext.files.cache import default_path
 from wholetext.files.storage import write_file
 from wholetext.types import Runtime
@@ -43,7 +44,7 @@ class Outcome:
     works: bool
     limit: str = ""
     why: str = ""
-    final: bool = True  # a trial that took too long says nothing about the processor
+    final: bool = True  # a trial that timed out is not evidence about the processor
 
 
 def warn(run: Runtime, device: Callable[[str], str]) -> None:
@@ -56,7 +57,7 @@ def warn(run: Runtime, device: Callable[[str], str]) -> None:
 
 
 def check(dtype: str, device: str) -> None:
-    """An error where a precision cannot be used on a device; said before weights are loaded."""
+    """Raise an error if a precision cannot be used on a device, before weights are loaded."""
     if dtype == "fp32" or device != "cpu":
         return
     outcome = tried(dtype)
@@ -88,7 +89,7 @@ def store() -> Path:
 
 
 def command(dtype: str) -> list[str]:
-    return [sys.executable, "-c", f"from wholetext.backends.low_precision import forward; forward({dtype!r})"]
+    return interpreter(f"from wholetext.backends.low_precision import forward; forward({dtype!r})")
 
 
 def forward(dtype: str) -> None:
@@ -128,7 +129,7 @@ def _try(dtype: str) -> Outcome:
 
 def _attempt(dtype: str, limit: str) -> tuple[str, bool | None]:
     """What went wrong ("": nothing), and whether a signal ended the child (None: too long)."""
-    environment = {**os.environ, **({ISA: limit} if limit else {})}
+    environment = with_package({**os.environ, **({ISA: limit} if limit else {})})
     try:
         ended = subprocess.run(command(dtype), env=environment, capture_output=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:

@@ -17,7 +17,7 @@ from wholetext.types import Excerpt, Fit
 
 RESERVED = "<extra_id_10>"  # the word whose score is the prediction (Juraska et al. 2023)
 MT5_VOCABULARY, MT5_RESERVED = 250_112, 250_089  # its place in every published mT5
-MT5_TOKENIZER = "google/mt5-xl"  # what published checkpoints without a tokenizer of their own are used with
+MT5_TOKENIZER = "google/mt5-xl"  # tokenizer of published checkpoints that include none
 SPIECE = ("spiece.model", "tokenizer*", "special_tokens_map.json", "added_tokens.json", "config.json")
 # (version, whether a reference is read) → prompt (Juraska et al. 2023, 2024)
 PROMPTS = {
@@ -106,7 +106,7 @@ class Regressor:
         """(d,) the reserved word's row of the output layer, and the factor of tied embeddings."""
         model = self.checkpoint.weights
         layer, inputs = model.get_output_embeddings(), model.get_input_embeddings().weight
-        # what the weights are, not what the configuration says: transformers 5 reports every mT5 as tied
+        # by the weights, not the configuration: transformers 5 reports every mT5 as tied
         tied = layer.weight.data_ptr() == inputs.data_ptr()
         return layer.weight[self.index], float(model.config.d_model) ** -0.5 if tied else 1.0
 

@@ -17,15 +17,15 @@ from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
 from wholetext.types import Excerpt, Fit
 
-NO_LIMIT = 1_000_000  # tokenizers say a number beyond this where they know no limit
-DEFAULT_LIMIT = 1024  # for models with relative positions, which have none of their own
+NO_LIMIT = 1_000_000  # tokenizers without a limit report a number beyond this
+DEFAULT_LIMIT = 1024  # for models with relative positions, which have no limit
 LOGITS = 1 << 25  # scores over the vocabulary held at a time: 128 MB
 _CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # de_DE, deu_Latn
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What is asked of the model: how likely is ``said`` (its scored part) after reading ``given``?"""
+    """An input of the model: how likely is ``said`` (its scored part) given ``given``?"""
 
     given: Excerpt
     said: Excerpt
@@ -41,7 +41,7 @@ class TokenLogProbs(NamedTuple):
 
 
 class Seq2Seq:
-    """Any transformers encoder-decoder; ``langs`` are the languages of the given and the said text."""
+    """Any transformers encoder-decoder; ``langs`` are the languages of ``given`` and ``said``."""
 
     def __init__(
         self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int = 0, truncation: Truncation = "context"
@@ -74,7 +74,7 @@ class Seq2Seq:
             writes = torch.tensor(pad([(self._start, *layout.ids[:-1]) for layout in said], self._pad), device=device)
             hidden = head_input(model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes)
             spans = [range(max(layout.start - 1, 0), min(layout.stop + 1, len(layout.ids)))
-                     for layout in said]  # with the marks beside
+                     for layout in said]  # with special tokens
             rows = [row for row, span in enumerate(spans) for _ in span]
             chosen = hidden[rows, [step for span in spans for step in span]]  # (steps of all spans, width)
             wanted = [layout.ids[step] for layout, span in zip(said, spans) for step in span]
@@ -117,7 +117,7 @@ class Seq2Seq:
 
     @property
     def _start(self) -> int:
-        """The id the decoder starts from: mBART's end mark, others have one of their own."""
+        """The id the decoder starts from: mBART's end-of-sequence token; other models have a start token."""
         config = self.checkpoint.config
         if config.model_type == "mbart":
             return self.writes.closing[-1]
@@ -173,7 +173,7 @@ def _said(layout: Layout, logs: list[float]) -> TokenLogProbs:
 
 
 def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
-    """The same for a sequence cut on the right: what is gone counts as log-probability 0."""
+    """The same for a sequence cut on the right: removed tokens count as log-probability 0."""
     before = logs[:1] if 0 < layout.start <= len(layout.ids) and logs else []
     inside = logs[len(before) : len(before) + layout.stop - layout.start]
     after = logs[len(before) + len(inside) :]
@@ -197,7 +197,7 @@ def _markers(tokenizer: Any, side: str) -> Markers:
 
 
 def _limit(tokenizer: Any, config: Any) -> int:
-    """Ids the model takes: the smaller of what tokenizer and positions say."""
+    """Maximum input length: the smaller limit of tokenizer and position embeddings."""
     limit = min(int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length))
     return DEFAULT_LIMIT if limit >= NO_LIMIT else limit
 
@@ -210,7 +210,7 @@ def speak(tokenizer: Any, langs: tuple[str, str]) -> None:
 
 
 def refuse_languages(model: str, folder: Path, named: Sequence[str]) -> None:
-    """An error where a model without language codes is told a language by a parameter."""
+    """Raise an error if a language is given for a model without language codes."""
     if named and not _codes(load_tokenizer(folder)):
         raise ModelError(f"the model has no language codes, so it does not read {named[0]}", where=model,
                          next=f"leave {named[0]} out")

@@ -23,7 +23,7 @@ BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # 
 _TABLE = 16 << 20  # bytes of a JSON file that is not the vocabulary
 _SIZES = frozenset({"num_hidden_layers", "num_layers", "hidden_size", "d_model", "vocab_size", "type_vocab_size",
                     "max_position_embeddings", "n_positions"})  # fmt: skip
-_REPEATED = re.compile(r"(layers?|blocks?|groups|experts)$")  # parts that are built so many times
+_REPEATED = re.compile(r"(layers?|blocks?|groups|experts)$")  # parts that are repeated
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
 _BROKEN = "its tokenizer cannot be loaded"
 _MEMO = 200_000  # texts whose ids are kept
@@ -92,7 +92,7 @@ class Tokenizer:
         return Parts.of(view, lambda text: self.ids(text, strip))
 
     def limited(self, limit: int | None, model: str = "") -> int:
-        """The number of ids that is asked for (0: none); an error if the model cannot."""
+        """The requested number of ids (0: no limit); an error if it exceeds the model's."""
         if limit is None:
             return 0
         minimum = len(self.markers.opening) + len(self.markers.closing) + 1
@@ -168,7 +168,7 @@ def read_config(folder: Path) -> dict[str, Any]:
                          next="give the folder of a Hugging Face model, with config.json and its tokenizer")
     found = read_table(path)
     waiting = [found]
-    while waiting:  # composite models describe their halves in tables of their own
+    while waiting:  # composite models describe encoder and decoder in nested tables
         table = waiting.pop()
         waiting += [value for value in table.values() if isinstance(value, dict)]
         for key, value in table.items():

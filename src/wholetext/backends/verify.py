@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from wholetext.backends.catalogue import named, present
 from wholetext.backends.comet.model import read_hparams
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.hub.torch_file import TorchFile
@@ -15,33 +17,43 @@ from wholetext.backends.loading import load_tokenizer
 from wholetext.backends.tokenizer import read_config
 from wholetext.errors import ModelError, WholetextError
 from wholetext.files.parsing import read_json
+from wholetext.files.storage import sha256
 
 _HEADER = 16 << 20  # bytes of a table of tensors
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at: what, and whether it is as it should be."""
+class ModelFinding:
+    """The check of one file of a model: the result, and whether it is good."""
 
     file: str
     good: bool
     what: str
 
 
-def verify(folder: Path) -> list[Finding]:
-    """Everything that can be said about a model folder without running it."""
+def verify_model(name: str, revision: str = "") -> list[ModelFinding]:
+    """Check a model's files without loading them: complete, unchanged, safe."""
+    model = named(name)
+    at = present(model, revision)
+    if at is None:
+        raise ModelError(f"model {model!r} is incomplete or not downloaded", next=f"wholetext models fetch {model}")
+    return verify(at.path)
+
+
+def verify(folder: Path) -> list[ModelFinding]:
+    """Everything that is known about a model folder without running it."""
     strange = [path for path in sorted(folder.rglob("*")) if path.exists() and not path.is_file() and not path.is_dir()]
     if strange:  # opening one may never end
-        return [Finding(path.relative_to(folder).as_posix(), False, "a device or a pipe, not a file")
+        return [ModelFinding(path.relative_to(folder).as_posix(), False, "a device or a pipe, not a file")
                 for path in strange]  # fmt: skip
     found = [*_described(folder), *_weights(folder), *_hashes(folder)]
     gone = hub.incomplete(folder)
     if gone:
-        found.append(Finding(gone, False, "missing"))
+        found.append(ModelFinding(gone, False, "missing"))
     return found
 
 
-def _described(folder: Path) -> Iterator[Finding]:
+def _described(folder: Path) -> Iterator[ModelFinding]:
     if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
         yield _read("wholetext.json", "a metric made by `wholetext train`", lambda: checked_config(folder))
         return
@@ -51,45 +63,45 @@ def _described(folder: Path) -> Iterator[Finding]:
     try:
         config = read_config(folder)
     except WholetextError as fault:
-        yield Finding("config.json", False, fault.what)
+        yield ModelFinding("config.json", False, fault.what)
         return
-    yield Finding("config.json", True, f"a model of type {config.get('model_type', 'unknown')}")
+    yield ModelFinding("config.json", True, f"a model of type {config.get('model_type', 'unknown')}")
     if "auto_map" in config:
-        yield Finding("config.json", False, "asks for program code from the hub, which is never run")
+        yield ModelFinding("config.json", False, "asks for program code from the hub, which is never run")
     if any(folder.glob("tokenizer*")) or any(folder.glob("*.model")) or (folder / "vocab.txt").is_file():
         try:
-            yield Finding("tokenizer", True, f"{len(load_tokenizer(folder))} words")
+            yield ModelFinding("tokenizer", True, f"{len(load_tokenizer(folder))} words")
         except WholetextError as fault:
-            yield Finding("tokenizer", False, fault.what)
+            yield ModelFinding("tokenizer", False, fault.what)
 
 
-def _read(file: str, what: str, read: Callable[[], object]) -> Finding:
+def _read(file: str, what: str, read: Callable[[], object]) -> ModelFinding:
     try:
         read()
     except WholetextError as fault:
-        return Finding(file, False, fault.what)
-    return Finding(file, True, what)
+        return ModelFinding(file, False, fault.what)
+    return ModelFinding(file, True, what)
 
 
-def _weights(folder: Path) -> Iterator[Finding]:
+def _weights(folder: Path) -> Iterator[ModelFinding]:
     for path in sorted(folder.rglob("*.safetensors")):
         yield _safetensors(path, path.relative_to(folder).as_posix())
     for path in sorted([*folder.rglob("*.bin"), *folder.rglob("*.ckpt")]):
         name = path.relative_to(folder).as_posix()
         try:
-            yield Finding(name, True, f"{TorchFile(path).check()} tensors; read as tensors only")
+            yield ModelFinding(name, True, f"{TorchFile(path).check()} tensors; read as tensors only")
         except ModelError as fault:
             used = path.suffix == ".ckpt" or path.name.startswith("pytorch_model")
-            yield Finding(name, not used, fault.what if used else f"not used here ({fault.what})")
+            yield ModelFinding(name, not used, fault.what if used else f"not used here ({fault.what})")
 
 
-def _safetensors(path: Path, name: str) -> Finding:
+def _safetensors(path: Path, name: str) -> ModelFinding:
     """Check that the last tensor in the header ends where the file does."""
     there = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length > there:
-            return Finding(name, False, "cut off inside its header")
+            return ModelFinding(name, False, "cut off inside its header")
         text = file.read(min(length, _HEADER + 1))
     try:
         if length > _HEADER:
@@ -98,24 +110,22 @@ def _safetensors(path: Path, name: str) -> Finding:
         ends = [facts["data_offsets"][1] for key, facts in header.items() if key != "__metadata__"]
         wanted = 8 + length + max(ends, default=0)
     except ModelError as fault:
-        return Finding(name, False, f"not a safetensors file ({fault.what})")
+        return ModelFinding(name, False, f"not a safetensors file ({fault.what})")
     except (KeyError, TypeError, IndexError, AttributeError):
-        return Finding(name, False, "not a safetensors file (its header describes no tensors)")
+        return ModelFinding(name, False, "not a safetensors file (its header describes no tensors)")
     if there != wanted:
-        return Finding(name, False, f"{there} bytes, but its header declares {wanted}")
-    return Finding(name, True, f"{len(ends)} tensors, {there / 1e6:.1f} MB")
+        return ModelFinding(name, False, f"{there} bytes, but its header declares {wanted}")
+    return ModelFinding(name, True, f"{len(ends)} tensors, {there / 1e6:.1f} MB")
 
 
-def _hashes(folder: Path) -> Iterator[Finding]:
+def _hashes(folder: Path) -> Iterator[ModelFinding]:
     """Files in the hub's cache are named after their content: it must still be that."""
     for path in sorted(folder.rglob("*")):
-        blob = path.resolve()
+        blob = Path(os.path.realpath(path))  # a link to itself stays one
         if path.is_symlink() and blob.is_file() and blob.parent.name == "blobs":
             # large files go by SHA-256, small ones by the hash git gives them
-            start = None
-            if len(blob.name) != 64:
-                start = hashlib.sha1(f"blob {blob.stat().st_size}\0".encode())
-            good = hub.file_digest(str(blob), start) == blob.name
+            git = None if len(blob.name) == 64 else hashlib.sha1(f"blob {blob.stat().st_size}\0".encode())
+            good = sha256(blob, git) == blob.name
             said = "as the hub has it" if good else "other content than the hub's"
-            yield Finding(path.relative_to(folder).as_posix(), good, said)
+            yield ModelFinding(path.relative_to(folder).as_posix(), good, said)
 

@@ -75,7 +75,7 @@ class WordEncoder:
         return Fit(tokens=tokens - lost, special=1, lost_focus=lost)
 
     def run(self, batch: Sequence[Passage]) -> list[Vectors]:
-        """One matrix per passage, from windows of its own: batches do not matter."""
+        """One matrix per passage, from its own windows, independent of batches."""
         new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
         plans = [self._plan(passage) for passage in new]
         encoded = iter(self._encode([window for _, found in plans for window in found]))

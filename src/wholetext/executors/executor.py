@@ -35,7 +35,7 @@ class Executor:
         for name in ("workers", "gpus"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise InputError(f"{name} is a number from 1 up, not {value!r}", next="leave it out for the default")
+                raise InputError(f"{name} must be at least 1; got {value!r}", next="leave it out for the default")
         if self.local and (self.workers or self.gpus):
             raise InputError("workers and GPUs are shared out by the executors processes and ray only",
                              next="choose --on processes, in Python executor='processes'")
@@ -50,7 +50,7 @@ class Executor:
         return self.on.startswith("ray")
 
     def run(self, tasks: Iterable[Task | None]) -> Generator[Any, None, None]:
-        """The results in the order of the tasks, which are taken as there is room; None stands for nothing to do."""
+        """The results in the order of the tasks, which are taken as there is room; None for tasks that are None."""
         if self.local:
             return (None if task is None else task.function(task.shared, task.item) for task in tasks)
         if self._scheduler is None:

@@ -1,4 +1,4 @@
-"""What the scheduler and its workers say to each other: tasks one way, events the other."""
+"""Messages between the scheduler and its workers: tasks one way, events the other."""
 
 from __future__ import annotations
 

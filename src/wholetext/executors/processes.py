@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
@@ -28,8 +29,8 @@ class Processes:
     def start(self, worker: int) -> None:
         self._stop(worker)
         process = subprocess.Popen(
-            [sys.executable, "-m", "wholetext.executors.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env=self.environment(worker),
+            [*interpreter("from wholetext.executors.worker import main; main()"), "wholetext.executors.worker"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment(worker),
         )
         assert process.stdin is not None
         assert process.stdout is not None
@@ -58,9 +59,7 @@ class Processes:
             seen = found.get("CUDA_VISIBLE_DEVICES", "")
             cards = [card for card in seen.split(",") if card] or [str(card) for card in range(self._gpus)]
             found["CUDA_VISIBLE_DEVICES"] = cards[worker * self._gpus // self.size % len(cards)]
-        package = str(Path(__file__).resolve().parents[2])  # also where it is not installed
-        found["PYTHONPATH"] = os.pathsep.join([package, *filter(None, [found.get("PYTHONPATH")])])
-        return found
+        return with_package(found)
 
     def _listen(self, worker: int, process: subprocess.Popen[bytes], answers: IO[bytes]) -> None:
         with answers:
@@ -83,6 +82,18 @@ def _write(tasks: SimpleQueue[object], pipe: IO[bytes]) -> None:
         while (task := tasks.get()) is not None:
             pickle.dump(task, pipe, pickle.HIGHEST_PROTOCOL)
             pipe.flush()
+
+
+def interpreter(code: str) -> list[str]:
+    """The command that runs code in a new interpreter, which imports nothing from the current folder: `-c` and `-m`
+    would, and data of other people may lie there."""
+    return [sys.executable, "-c", f"import sys; sys.path[0] or sys.path.pop(0); {code}"]
+
+
+def with_package(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which this package can be imported, also where it is not installed."""
+    package = str(Path(__file__).resolve().parents[2])
+    return {**environment, "PYTHONPATH": os.pathsep.join([package, *filter(None, [environment.get("PYTHONPATH")])])}
 
 
 def processors() -> int:

@@ -41,7 +41,7 @@ class RayActors:
         self._needs = {"num_cpus": min(1.0, there["CPU"] / self.size), "num_gpus": int(share) if share >= 1 else share}
         try:
             if (gpus or 0) > there["GPU"]:
-                raise WorkerError(f"{gpus} GPUs asked for, and the Ray cluster has {there['GPU']}", where=on,
+                raise WorkerError(f"{gpus} GPUs requested, but the Ray cluster has {there['GPU']}", where=on,
                                   next="ask for fewer, or add machines that have them")
             if not self.size:
                 raise WorkerError("the Ray cluster has neither processors nor GPUs", where=on, next=_START)

@@ -119,9 +119,3 @@ def main() -> None:
             answers.flush()
     except (EOFError, BrokenPipeError):
         os._exit(0)  # at once: nothing here is worth tidying, and threads of libraries may hang
-
-
-if __name__ == "__main__":
-    from wholetext.executors.worker import main as run  # the module that the driver's pickles name, not __main__
-
-    run()

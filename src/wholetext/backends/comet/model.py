@@ -22,7 +22,7 @@ KINDS: Mapping[str, str] = {
     "regression_metric": "regression", "referenceless_regression_metric": "referenceless",
     "ranking_metric": "ranking", "unified_metric": "unified", "xcomet_metric": "xcomet",
 }  # fmt: skip
-# encoder_model → (tokenizer class, whether token types tell the first text from the others)
+# encoder_model → (tokenizer class, whether token types distinguish the first text from the others)
 ENCODERS: Mapping[str, tuple[str, bool]] = {
     "XLM-RoBERTa": ("XLMRobertaTokenizerFast", False), "XLM-RoBERTa-XL": ("XLMRobertaTokenizerFast", False),
     "MiniLM": ("XLMRobertaTokenizerFast", False), "BERT": ("BertTokenizerFast", True),
@@ -79,7 +79,7 @@ def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located
 
 
 def locate_encoder(located: hub.Located) -> hub.Located:
-    """Configuration and vocabulary of a model's encoder: beside the model's folder, or on the hub."""
+    """Configuration and vocabulary of a model's encoder: next to the model's folder, or on the hub."""
     return hub.companion(located.path, read_hparams(located.path).pretrained_model, FILES)
 
 
@@ -276,7 +276,7 @@ def activation(name: str) -> Any:
         raise ModelError(f"there is no activation {name!r}", next="check hparams.yaml")
     try:
         return getattr(torch.nn, known[name.lower()])()
-    except TypeError:  # one that has parameters of its own
+    except TypeError:  # an own signature
         raise ModelError(f"the activation {name!r} is not supported", next="check hparams.yaml") from None
 
 

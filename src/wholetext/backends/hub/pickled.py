@@ -24,7 +24,7 @@ DTYPES: Mapping[str, tuple[str, int]] = {  # storage class → dtype, bytes of a
     "DoubleStorage": ("float64", 8), "LongStorage": ("int64", 8), "IntStorage": ("int32", 4),
     "ShortStorage": ("int16", 2), "CharStorage": ("int8", 1), "ByteStorage": ("uint8", 1), "BoolStorage": ("bool", 1),
 }  # fmt: skip
-# data that training tools leave beside the weights: an object that does nothing stands for it
+# data that training tools store with the weights: replaced by an inert object
 _TOOLS = frozenset({"pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities", "torchmetrics",
                     "comet", "omegaconf", "numpy", "argparse"})  # fmt: skip
 _INERT_NAMES = frozenset({("torch", "Size"), ("torch", "device"), ("_codecs", "encode"), ("pathlib", "PosixPath"),
@@ -140,7 +140,7 @@ class Unpickler:
         self.stack.append(self.memo[at])
 
     def name(self, spelled: str | None) -> None:
-        """What stands for a name in the file; a name we have no use for is refused."""
+        """The replacement of a global in the file; unknown globals are refused."""
         if spelled is None:
             name, module = self.stack.pop(), self.stack.pop()
         else:
@@ -185,7 +185,7 @@ def _tensor(storage: Any, offset: Any, shape: Any, stride: Any) -> Stored:
     if not isinstance(storage, Storage) or len(shape) > DIMENSIONS or len(shape) != len(stride):
         raise ValueError("a tensor without a storage, or with a wrong shape")
     if any(type(each) is not int or not 0 <= each < 1 << 60 for each in (offset, *shape, *stride)):
-        raise ValueError("a tensor is described by numbers that are no sizes")
+        raise ValueError("a tensor has an invalid size, stride or offset")
     return Stored(storage, offset, tuple(shape), tuple(stride))
 
 

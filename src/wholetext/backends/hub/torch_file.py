@@ -36,7 +36,7 @@ class TorchFile:
         return ModelError(what, where=str(self.path), next=AGAIN)
 
     def tensor(self, key: str, stored: Stored) -> Any:
-        """The tensor, still lying in the file; an error names the key where numbers are missing."""
+        """The tensor, memory-mapped; an error names the key if data is missing."""
         begin = self.checked(key, stored)
         torch, storage = torch_module(), stored.storage
         dtype = getattr(torch, storage.dtype)
@@ -64,7 +64,7 @@ class TorchFile:
     # ---------------------------------------------------------------- since 1.6: a zip archive without compression
 
     def _listed(self) -> dict[str, Span] | None:
-        """Entries by the table of contents; None where there is none."""
+        """Entries by the table of contents; None if it is missing."""
         found = {}
         try:
             if not zipfile.is_zipfile(self.path):
