@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from wholetext import StressOptions, rank, report, stress, write_stress
 from wholetext.reporting import PageOptions, analyse, write_report
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, Output
@@ -27,6 +29,7 @@ HOSTILE = (
     "emoji 😀 and \U00020000 and ümlaut",
     "x" * 100_000,
 )
+SENTENCES = ("The dog sleeps.", "He dreams of 5 cats.", "The cat is awake.", "She waits.")
 NAME = "<b onclick=window.pwned=8>sys</b>"
 
 
@@ -131,3 +134,30 @@ def test_a_browser_without_scripts_still_has_the_scores(chromium: Any, report: P
     text = page.locator("noscript").inner_text()
     assert "system-A" in text and "context:bertscore" in text
     page.context.close()
+
+
+def test_hostile_names_in_studies(look: Look, tmp_path: Path) -> None:
+    """Stress tests, rankings and checks of judges: names and texts are shown, nothing else."""
+    names = (NAME, "__proto__", "constructor", HOSTILE[2])
+    docs = tuple(Document(f"{HOSTILE[1]}{i}", SENTENCES, {"ref": SENTENCES}, {"domain": name})
+                 for i, name in enumerate(names))
+    outputs = [Output(name, {doc.id: (*SENTENCES[:-1], HOSTILE[i]) for doc in docs}) for i, name in enumerate(names)]
+    corpus, settings = Corpus("c", ("de", "en"), docs), StressOptions(("swap", "drop"), ("1", "all"), draws=20)
+    write_stress(stress(corpus, outputs, ["chrf", "bleu"], settings, Options(cache=False)), tmp_path / "run")
+    rank(tmp_path / "run", draws=20, out=tmp_path / "ranks")
+    measures = [{"check": check, "judge": name, "measure": what, "setting": setting, "value": 0.5, "low": 0.1,
+                 "high": 0.9, "count": 3}
+                for name in names for check, what, setting in (
+                    ("position", "flip rate", ""), ("length", "errors per 1,000 characters", "window 4"),
+                    ("wording", "difference", NAME))]  # fmt: skip
+    (tmp_path / "judge-check.json").write_text(json.dumps({
+        "kind": "judge-check", "corpus": NAME, "langs": ["de", "en"], "documents": 2, "systems": names, "judges": names,
+        "settings": {"draws": 100, NAME: NAME}, "measures": measures, "notes": [HOSTILE[1]]}), "utf-8")
+    made = report([tmp_path / "run", tmp_path / "ranks", tmp_path / "judge-check.json"], tmp_path / "report.html")
+    page = look(made[0])
+    for number in range(page.locator("nav a").count()):
+        page.locator("nav a").nth(number).click()
+        assert page.evaluate("window.pwned") is None
+        assert page.locator("main script, main img, main iframe, main object, main b, main i, main u").count() == 0
+        assert page.locator("main h2").count() > 0
+    assert page.locator("main").inner_text().count("constructor") > 0

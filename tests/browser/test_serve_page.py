@@ -69,12 +69,13 @@ def test_upload_progress_report_download(
     page = browse(start().address)
     page.wait_for_selector("html[data-ready]")
     choose_files(page, tmp_path)
-    page.get_by_label("chrf character").check()
+    page.locator("#metric-chrf").check()
     page.get_by_label("Further metrics").fill("hold paragraph(size=2):chrf")
     page.get_by_label("Name of the job").fill("<b>first</b> job")
     page.get_by_role("button", name="Score").click()
     page.wait_for_selector("li[data-state=running] progress")  # it cannot end before it is told to
     assert page.locator("li h3").inner_text().startswith("<b>first</b> job")
+    page.wait_for_function("document.querySelector('li').getBoundingClientRect().bottom <= innerHeight")  # in sight
     page.wait_for_selector("li .progress:has-text('of')")
     page.screenshot(path=artefacts / "serve-running.png", full_page=True)
     (signs / "go").touch()
@@ -163,7 +164,7 @@ def test_small_screens_and_axe(start: Callable[..., Running], browse: Callable[.
                 page.get_by_role("button", name="Continue").click()
                 page.wait_for_selector("html[data-ready] #metrics input")
                 page.get_by_label("Bundled demo").check()
-                page.get_by_label("chrf character").check()
+                page.locator("#metric-chrf").check()
                 page.get_by_role("button", name="Score").click()
                 page.wait_for_selector("li[data-state=done]")
                 page.locator("summary").click()

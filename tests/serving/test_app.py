@@ -119,9 +119,16 @@ def test_errors_of_jobs_reach_programs(working: TestClient) -> None:
     assert working.post("/v1/score", content=b"{", headers={"content-type": "application/json"}).status_code == 400
 
 
+def test_errors_name_uploads_as_they_were_called(working: TestClient) -> None:
+    files = [("hyp", ("short.txt", b"one\n")), ("ref", ("human.txt", b"one\ntwo\n"))]
+    place = f"/v1/jobs/{working.post('/v1/jobs', data={'metric': 'chrf'}, files=files).json()['id']}"
+    until(lambda: working.get(place).json()["state"] == "failed", "the job")
+    assert working.get(place).json()["error"].startswith("short.txt:2: this has 1 line, but human.txt has 2")
+
+
 def test_errors_of_forms(quiet: TestClient, tmp_path: Path) -> None:
-    wrong = [({"metric": "comet@/etc/passwd"}, "reads no files"), ({"src-file": "../jobs.sqlite"}, "no file"),
-             ({"langs": "../x"}, "no language pair"), ({"metric": "judge-da"}, "not served")]  # fmt: skip
+    wrong = [({"metric": "comet@/etc/passwd"}, "may not name files"), ({"src-file": "../jobs.sqlite"}, "no file"),
+             ({"langs": "../x"}, "invalid language pair"), ({"metric": "judge-da"}, "not served")]  # fmt: skip
     for fields, said in wrong:
         answer = upload(quiet, **fields)
         assert answer.status_code == 400 and said in answer.json()["error"], fields

@@ -51,7 +51,7 @@ def test_only_files_of_the_folder_can_be_chosen(data: Path) -> None:
 
 @pytest.mark.parametrize(("fields", "said"), [
     ({}, "nothing to score"), ({"demo": ["xx"]}, "no demo 'xx'"),
-    ({"demo": ["de-en"], "langs": ["../.."]}, "no language"),
+    ({"demo": ["de-en"], "langs": ["../.."]}, "invalid language"),
     ({"demo": ["de-en"], "metric": ["chrf"] * 31}, "31 metrics"),
     ({"demo": ["de-en"], "src-file": ["set/ref.txt"] * 2}, "2 files are given as src"),
 ])  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -157,3 +158,18 @@ def test_what_a_job_reads_is_in_the_data_folder(tmp_path: Path) -> None:
     pack(data / "files", tmp_path / "packed.zip")
     with zipfile.ZipFile(tmp_path / "packed.zip") as packed:
         assert packed.namelist() == ["run/plain.txt"]  # links are not followed
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no safe path")
+def test_workers_import_nothing_from_the_current_folder(start: Start, tmp_path: Path,
+                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    (there := tmp_path / "there").mkdir()
+    for name in ("multiprocessing", "random", "json"):
+        (there / f"{name}.py").write_text(f"open('{name}.ran', 'w').close(); raise ImportError('not that one')")
+    monkeypatch.chdir(there)
+    before = dict(os.environ)
+    jobs, scheduler = start()
+    id = add(jobs)
+    scheduler.wake()
+    assert ended(jobs, id).state == "done" and not list(there.glob("*.ran"))
+    assert dict(os.environ) == before

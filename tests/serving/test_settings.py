@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from wholetext.errors import InputError, SpecError
+from wholetext.errors import InputError, RunError, SpecError
+from wholetext.serving.jobs import Jobs
 from wholetext.serving.settings import ServeOptions, allowed_metric, hostname, known_host, same
 
 TOKEN = "0123456789abcdef"
@@ -25,8 +27,10 @@ def test_other_addresses_need_one(host: str) -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"token": "short"}, "fewer than 16"), ({"token": "ä" * 20}, "header cannot carry"), ({"port": 70000}, "no port"),
-    ({"timeout": 0}, "timeout is 0"), ({"workers": 0}, "workers is 0"), ({"upload": -1}, "upload is -1"),
+    ({"token": "short"}, "fewer than 16"), ({"token": "ä" * 20}, "not allowed in a header"),
+    ({"port": 70000}, "no port"),
+    ({"timeout": 0}, "timeout must be above 0"), ({"workers": 0}, "workers must be above 0"),
+    ({"upload": -1}, "upload must be above 0, not -1"),
 ])  # fmt: skip
 def test_values_that_cannot_be(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -66,7 +70,7 @@ def test_secrets_are_compared_whole() -> None:
 @pytest.mark.parametrize(("text", "spec"), [
     ("chrf", "chrf"), ("doc-comet", "context:comet"), ("paragraph(size=6):chrf", "paragraph(size=6):chrf"),
     ("slide-kiwi", "slide(size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da"), ("comet@our/model", "comet@our/model"),
-    ("learned@wt-mini", "learned@wt-mini"),
+    ("learned@wt-mini", "learned@wt-mini"), ("blonde(table=de)", "blonde(table=de)"),
 ])  # fmt: skip
 def test_metrics_that_are_served(text: str, spec: str) -> None:
     assert allowed_metric(text, ServeOptions(models=("our/model",))) == spec
@@ -75,8 +79,16 @@ def test_metrics_that_are_served(text: str, spec: str) -> None:
 @pytest.mark.parametrize("text", [
     "comet@/etc/passwd", "comet@other/model", "comet@gpt2", "comet(model=gpt2)", "bertscore@../x", "comet@~/x",
     "lexical-graph(vectors=/etc/passwd)", "lexical-graph(vectors=x)", "metricx(tokenizer=gpt2)",
-    "blonde(names=/etc/passwd)", "blonde(names=..)", "judge-da", "judge-mqm@our/model", "comet@our/model#../x",
+    "blonde(names=/etc/passwd)", "blonde(names=..)", "blonde(names=notes.txt)", "blonde(annotations=notes)",
+    "bertscore(baseline=notes.tsv)", "blonde(table=notes.toml)",
+    "judge-da", "judge-mqm@our/model", "comet@our/model#../x",
 ])  # fmt: skip
 def test_metrics_that_are_not(text: str) -> None:
-    with pytest.raises(SpecError, match=r"the server reads no files|judges are not served"):
+    with pytest.raises(SpecError, match=r"requests may not name files|judges are not served"):
         allowed_metric(text, ServeOptions(models=("our/model",)))
+
+
+def test_a_link_to_itself_is_no_data_folder(tmp_path: Path) -> None:
+    (tmp_path / "self").symlink_to("self")
+    with pytest.raises(RunError, match="data folder"):
+        Jobs(ServeOptions(data=tmp_path / "self").folder)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, did_you_mean
+from wholetext.errors import RunError, choices
 from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.scoring.comparison import compare_run, restored
 from wholetext.scoring.results import Results
 from wholetext.significance.clusters import holm, holm_levels
-from wholetext.significance.compare import Comparison, Lineup, Significance, interval_table, line_up
+from wholetext.significance.compare import Comparison, Significance, SystemTotals, interval_table, system_totals
 from wholetext.significance.power import influence, power
 from wholetext.significance.resample import bootstrap_scores
 from wholetext.spec import parse
@@ -47,8 +47,7 @@ def analyse(results: Results, baseline: str | None = None, testing: Significance
     systems = sorted(first, key=lambda name: (np.isnan(first[name].score), sign * first[name].score, name))
     kept = restored(results)
     if baseline is not None and baseline not in systems:
-        raise RunError(f"there is no system {baseline!r}",
-                       next=did_you_mean(baseline, systems) or f"the systems are {', '.join(systems)}")
+        raise RunError(f"there is no system {baseline!r}", next=choices(baseline, systems))
     if baseline is not None:
         testing = replace(testing or (kept[0] if kept else Significance()), baseline=baseline)
     testing, comparisons = compare_run(results, testing)
@@ -76,7 +75,7 @@ def standing(scores: Mapping[str, Scores], systems: Sequence[str], comparison: C
 
     Numbers that people read are rounded here, as `wholetext compare` prints them.
     """
-    lineup = line_up(scores, "doc", None)
+    ranked = system_totals(scores, "doc", None)
     names, digits = [one.system for one in comparison.standings], comparison.decimals
     at = [names.index(name) for name in systems]
     first = next(iter(scores.values()))
@@ -99,7 +98,7 @@ def standing(scores: Mapping[str, Scores], systems: Sequence[str], comparison: C
         "rank": [one.rank for one in standings], "best": systems.index(names[0]),
         "p": shorts(p, 4), "holmAll": shorts(_holm_all(p), 4), "holmBase": shorts([holm(row) for row in p], 4),
         "deltas": fixed(comparison.deltas[np.ix_(at, at)], digits),
-        "needed": _needed(lineup, [lineup.names.index(name) for name in systems], p, testing.alpha),
+        "needed": _needed(ranked, [ranked.names.index(name) for name in systems], p, testing.alpha),
         "test": dict(comparison.signature), **_signatures(ordered), "scale": _scale(ordered),
         "lostContext": [int(two[0]) for two in cut], "lostScored": [int(two[1]) for two in cut],  # rows
         "short": scores[comparison.baseline].signature.short, "warnings": list(comparison.warnings),
@@ -109,14 +108,14 @@ def standing(scores: Mapping[str, Scores], systems: Sequence[str], comparison: C
 
 def breakdown(scores: Mapping[str, Scores], systems: Sequence[str], testing: Significance) -> dict[str, Any]:
     """What the page loads of one metric when it is looked at closely: documents and categories."""
-    lineup = line_up(scores, "doc", None)
+    ranked = system_totals(scores, "doc", None)
     ordered = [scores[name] for name in systems]
     names = ordered[0].outputs[1:]  # precision and recall of categories stay out where there are many
     if len(names) > KEPT_CATEGORIES:
         names = tuple(name for name in names if not name.endswith((".precision", ".recall")))
     return {
         "doc": shorts([each.at("doc") for each in ordered]),
-        "weight": shorts([_influences(each, lineup) for each in ordered], 4),
+        "weight": shorts([_influences(each, ranked) for each in ordered], 4),
         "categories": [_category(scores, systems, name, testing) for name in names[:KEPT_CATEGORIES]],
     }
 
@@ -135,14 +134,14 @@ def _differences(scores: Sequence[float] | FloatArray) -> FloatArray:
     return np.asarray(values[None, :] - values[:, None])
 
 
-def _needed(lineup: Lineup, at: Sequence[int], p: FloatArray, alpha: float) -> Any:
+def _needed(ranked: SystemTotals, at: Sequence[int], p: FloatArray, alpha: float) -> Any:
     """[baseline][system] documents that would separate two systems, at the level that the correction leaves for it."""
     table = np.full(p.shape, np.nan)
     for i, row in enumerate(p):
         for j, level in enumerate(holm_levels(row, alpha)):
             if np.isfinite(level):
-                one, other = lineup.documents[at[i]], lineup.documents[at[j]]
-                table[i, j] = power(one, other, lineup.score, float(level)).needed
+                one, other = ranked.documents[at[i]], ranked.documents[at[j]]
+                table[i, j] = power(one, other, ranked.score, float(level)).needed
     return shorts(table)
 
 
@@ -164,7 +163,7 @@ def _scale(scores: Sequence[Scores]) -> Any:
 # ---------------------------------------------------------------- documents and categories
 
 
-def _influences(scores: Scores, lineup: Lineup) -> FloatArray:
+def _influences(scores: Scores, ranked: SystemTotals) -> FloatArray:
     """(documents,) share of each document in the corpus score: they add up to it (to first order).
 
     θ/n + influence/n for the jackknife influence of each document: for a mean the document's own score over n.
@@ -173,15 +172,15 @@ def _influences(scores: Scores, lineup: Lineup) -> FloatArray:
     totals = scores.totals()[reached]
     values = np.full(len(reached), np.nan)
     with np.errstate(all="ignore"):
-        whole = lineup.score(totals.sum(axis=0))
-        values[reached] = (whole + influence(totals, lineup.score)) / len(totals) if len(totals) > 1 else whole
+        whole = ranked.score(totals.sum(axis=0))
+        values[reached] = (whole + influence(totals, ranked.score)) / len(totals) if len(totals) > 1 else whole
     return values
 
 
 def _category(scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance) -> dict[str, Any]:
-    lineup = line_up(scores, testing.unit, name)
-    samples = bootstrap_scores(lineup.units, lineup.score, testing.resamples(len(scores)), testing.seed)
-    at, digits = [lineup.names.index(system) for system in systems], next(iter(scores.values())).places
-    observed, deltas = lineup.observed[at], interval_table(samples if len(lineup.units[0]) > 1 else samples[:, :0])
+    ranked = system_totals(scores, testing.unit, name)
+    samples = bootstrap_scores(ranked.units, ranked.score, testing.resamples(len(scores)), testing.seed)
+    at, digits = [ranked.names.index(system) for system in systems], next(iter(scores.values())).places
+    observed, deltas = ranked.observed[at], interval_table(samples if len(ranked.units[0]) > 1 else samples[:, :0])
     return {"name": name, "score": fixed(observed, digits), "delta": fixed(_differences(observed), digits),
             "deltas": fixed(deltas[np.ix_(at, at)], digits)}

@@ -26,7 +26,7 @@ PPI = 200
 FIGURES = shared_kind("folder of figures", WriteError)
 COLUMNS = 4  # metrics side by side
 LABELS = 40  # documents whose names are written below a heat-map
-# quiet colours that colour-blind readers can tell apart
+# muted colours that colour-blind readers can distinguish
 BLUE, ORANGE, INK, SOFT, FAINT = "#0b5cad", "#a8480a", "#1a1e23", "#56606b", "#e1e5e9"
 SERIES = ("#0072b2", "#a64c00", "#00795a", "#a3457a", "#6a5a00", "#3c5fb8", "#5a5f66", INK)
 RAMP, PALE = ("#f0f5fa", "#0a427a"), "#f7f7f5"

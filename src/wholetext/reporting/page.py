@@ -23,7 +23,7 @@ from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
-from wholetext.reporting.rankings import run_ranking
+from wholetext.reporting.rankings import beside, run_ranking
 from wholetext.reporting.studies import FILES, read_study
 from wholetext.reporting.texts import blocks, choose, gather
 from wholetext.scoring.evaluate import open_run
@@ -62,8 +62,9 @@ def report(
     given = [sources] if isinstance(sources, (Results, Study, Path, str)) else list(sources)
     run, studies = read_sources(given)
     analysis = None if run is None else analyse(run, baseline, significance)
-    if analysis is not None and not any(study.kind == "rank" for study in studies):
-        studies = [*run_ranking(analysis.results, analysis.testing), *studies]
+    if analysis is not None:
+        own = [] if any(one.kind == "rank" for one in studies) else run_ranking(analysis.results, analysis.testing)
+        studies = [*own, *(beside(one, analysis.results) for one in studies)]
     files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
     if figures is None or page is not None:
         path = default_page(given) if page is None else Path(page)

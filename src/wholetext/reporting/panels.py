@@ -51,7 +51,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Grid:
-    """A heat-map: ``values[row][column]``, None where there is nothing; ``extra`` is said of a cell besides."""
+    """A heat-map: ``values[row][column]``, None where there is nothing; ``extra`` is further text about a cell."""
 
     title: str
     rows: tuple[str, ...]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wholetext.ranking.aggregate import METHODS
@@ -29,6 +31,22 @@ def ranking(found: Mapping[str, Any]) -> Study:
              *((("languages", found["langs"]),) if found["langs"] else ()))
     panels: list[Panel] = [_plot(found), _by_metric(found), _numbers(found)]
     return Study("rank", title, tuple(panels) if systems else (), facts, tuple(map(str, found.get("notes", ()))))
+
+
+def beside(study: Study, results: Results) -> Study:
+    """A ranking as shown beside a run: with a warning if it rests on other scores than those of the run."""
+    table = next((panel for panel in study.panels if isinstance(panel, Table)), None)
+    if study.kind != "rank" or table is None:
+        return study
+    names = dict(study.facts)["metrics"].split(", ")
+    for system, cells in table.rows:
+        for name, value in zip(names, cells[-len(names) :]):
+            own = results.scores.get(name, {}).get(system)
+            if own is None or (isinstance(value, float) and not math.isclose(value, own.score, rel_tol=1e-9)):
+                note = (f"this ranking is not of the run in this report: it has another {name} of {system}; "
+                        "`wholetext rank RUN --out RUN` makes one of the run")
+                return replace(study, warnings=(note, *study.warnings))
+    return study
 
 
 def _places(values: Sequence[Number], higher: bool) -> list[int | None]:

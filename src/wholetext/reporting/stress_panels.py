@@ -60,7 +60,7 @@ def _preferred(one: Mapping[str, Any]) -> float:
 
 
 def _said(one: Mapping[str, Any]) -> str:
-    """What stands beside a cell: the interval, the documents, ties."""
+    """Text about a cell: the interval, the documents, ties."""
     inside = "" if one["low"] is None else f"[{100 * one['low']:.0f}, {100 * one['high']:.0f}] % preferred, "
     loss = "" if one["effect"] is None else f"loss {one['effect']:.2f}, "
     ties = f", {one['ties']:,} ties" if one["ties"] else ""

@@ -22,7 +22,7 @@ LOSSES = {"dropped": "segments in no window", "lost_context": "rows that lost co
 
 
 def read_study(path: Path) -> Study:
-    """A study from its JSON; what it is, the file says (``kind``) or its shape."""
+    """A study from its JSON; its kind is in the file (``kind``) or follows from its shape."""
     try:
         found = read_json(path.read_bytes(), constants=True)
         if not isinstance(found, Mapping):
@@ -165,7 +165,7 @@ def _contexts(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> l
              for one in settings]
     axes = ("segments of context", str(found["metric"]))
     panels: list[Panel] = [Curves(f"{found['metric']} by size of context", sizes, tuple(lines), axes,
-                                  "The mean over systems. Dashed: controls, whose context says nothing.")]
+                                  "The mean over systems. Dashed: controls, whose context is uninformative.")]
     real = [one for one in settings if one[1] == "same"][:1]
     for setting in real:
         by_system = tuple(line(*setting, lambda c, s=system: c["scores"].get(s), system)  # type: ignore[misc]
@@ -208,7 +208,7 @@ def contrast(found: Mapping[str, Any]) -> Study:
     whole = {one["metric"]: one["all"]["total"] for one in metrics}
     for kind in kinds:
         if all([row["total"] for row in one["groups"].get(kind, [])] == [whole[one["metric"]]] for one in metrics):
-            continue  # one group that holds everything says nothing more
+            continue  # a single group repeats the total
         rows = [(str(row["group"]), one["metric"], row) for one in metrics for row in one["groups"].get(kind, [])]
         order = list(dict.fromkeys(group for group, _, _ in rows))
         panels.append(_accuracies(f"By {kind}", sorted(rows, key=lambda row: order.index(row[0]))))

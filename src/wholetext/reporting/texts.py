@@ -1,5 +1,5 @@
 """The documents as the page draws them: texts, row scores, losses and flags, in blocks loaded on demand, with marks:
-what metrics say about stretches of text (BlonDe's categories, error spans, cuts), by segment and in UTF-16 units.
+what metrics mark in the text (BlonDe's categories, error spans, cuts), by segment and in UTF-16 units.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class _Document:
         return [[int(row), int(lost[row, 0]), int(lost[row, 1])] for row in np.flatnonzero(lost.any(axis=1))]
 
     def _reasons(self, scores: Scores) -> list[list[Any]]:
-        """``[row, reason]`` of the rows whose metric said why they have no score, or an odd one."""
+        """``[row, reason]`` of the rows whose metric gave a reason for a missing or unusual score."""
         rows = scores.rows.of(self.index)
         details = scores.details[rows] if scores.details else ()
         return [[i, str(facts["reason"])] for i, facts in enumerate(details) if facts and facts.get("reason")]
@@ -189,7 +189,7 @@ def utf16(text: str, at: int) -> int:
 
 @dataclass(frozen=True)
 class Texts:
-    """One document: an output beside its references, and how its segments are joined."""
+    """One document: an output with its references, and how its segments are joined."""
 
     hyp: Sequence[str]
     refs: tuple[Sequence[str], ...] = ()
@@ -209,7 +209,7 @@ class Marks:
 
 
 def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
-    """The marks of one document; overlapping windows that say the same say it once."""
+    """The marks of one document; equal marks of overlapping windows are merged."""
     units, errors, cuts = list[list[Any]](), list[list[Any]](), list[list[Any]]()
     rows = scores.rows.of(doc)
     with damaged_details(scores):
@@ -236,7 +236,7 @@ def _units(found: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
 
 
 def _errors(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
-    """Error spans ``{start, end, severity, confidence}`` over the joined scored segments; judges say why, too."""
+    """Error spans ``{start, end, severity, confidence}`` over the joined scored segments; judges give reasons, too."""
     for span in found if isinstance(found, list) else ():
         for segment, begin, end in _split(int(span["start"]), int(span["end"]), rows, texts):
             why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))

@@ -34,7 +34,7 @@ def listed_files(data: Path) -> list[str]:
 
 
 def offered_metrics() -> dict[str, Any]:
-    """Metrics, aliases and views that can be asked for, and the models of those whose model is not here."""
+    """Metrics, aliases and views that can be requested, and the models of those whose model is not here."""
     known, missing = catalogue(), {}
     offered = {kind: {name: one for name, one in known[kind].items() if not NOT_OFFERED.fullmatch(name)}
                for kind in ("metrics", "aliases")}
@@ -70,7 +70,7 @@ def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, di
             raise InputError(f"{len(some)} files are given as {role}", next=f"give at most {ROLES[role]}")
     strange = sorted({*form.files} - {*ROLES})
     if strange:
-        raise InputError(f"files are given as {strange[0]!r}", next=f"name them {', '.join(ROLES)}")
+        raise InputError(f"there is no file field {strange[0]!r}", next=f"file fields are {', '.join(ROLES)}")
     files = {role: some for role, some in files.items() if some}
     if not demo and not (files.get("corpus") or files.get("hyp")):
         raise InputError("there is nothing to score", next="choose a corpus file, or outputs and a reference or source")
@@ -102,10 +102,10 @@ def json_request(body: bytes, folder: Path, data: Path, options: ServeOptions) -
 
 def _choices(metrics: Sequence[str], langs: str, baseline: str, options: ServeOptions) -> dict[str, Any]:
     if len(metrics) > MOST_METRICS:
-        raise InputError(f"{len(metrics)} metrics are asked for", next=f"ask for at most {MOST_METRICS} at a time")
+        raise InputError(f"{len(metrics)} metrics are requested", next=f"request at most {MOST_METRICS} at a time")
     specs = list(dict.fromkeys(allowed_metric(one, options) for one in metrics))
     if langs and not re.fullmatch(r"[A-Za-z0-9_]{2,20}-[A-Za-z0-9_]{2,20}", langs):
-        raise InputError(f"{langs!r} is no language pair", next="write it as de-en")
+        raise InputError(f"invalid language pair {langs!r}", next="write it as de-en")
     return {"metrics": specs, "langs": langs, "baseline": baseline[:500]}
 
 

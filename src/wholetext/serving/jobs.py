@@ -31,7 +31,7 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS jobs (
 
 @dataclass(frozen=True)
 class Job:
-    """One request for scores. ``request`` says what to read and how, as the worker takes it."""
+    """One request for scores. ``request`` is what to read and how, as the worker takes it."""
 
     id: str
     title: str
@@ -85,7 +85,7 @@ class Jobs:
         return db
 
     def _resume(self) -> None:
-        """Running jobs wait again; those of programs that waited for an answer are gone with their connection.
+        """Running jobs wait again; those of programs that waited for an answer are dropped with their connection.
 
         Folders of uploads that never became a job are removed.
         """
@@ -112,7 +112,7 @@ class Jobs:
         return self._job(rows[0]) if rows else None
 
     def place(self, id: str) -> Path:
-        """The folder of a job; ids are ours, and nothing else can be a path."""
+        """The folder of a job; ids are made by the server, and nothing else can be a path."""
         if not re.fullmatch(ID, id):
             raise InputError("there is no such job", where=id[:40])
         return self.folder / "jobs" / id

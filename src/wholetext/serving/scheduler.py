@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -20,6 +22,7 @@ from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import Task, work
 
 LOG = logging.getLogger(__name__)
+_STARTING = threading.Lock()
 LOOK = 0.1  # seconds between looks at a job that runs
 
 
@@ -31,13 +34,30 @@ class Worker:
         self.pipe: Connection
         self.pipe, other = context.Pipe()
         self.process = context.Process(target=work, args=(other, folder), daemon=False)
-        self.process.start()
+        with _without_current_folder():
+            self.process.start()
         other.close()
 
     def kill(self) -> None:
         self.process.kill()
         self.process.join()
         self.pipe.close()
+
+
+@contextmanager
+def _without_current_folder() -> Iterator[None]:
+    """Processes that are started now import nothing from the current folder, where data of other people may lie
+    (Python 3.11 and later)."""
+    with _STARTING:
+        before = os.environ.get("PYTHONSAFEPATH")
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PYTHONSAFEPATH"]
+            else:
+                os.environ["PYTHONSAFEPATH"] = before
 
 
 class Scheduler:
@@ -165,7 +185,8 @@ class Scheduler:
             self.jobs.finish(job.id, "failed", f"the results cannot be kept ({fault})")
 
     def _shown(self, message: str, place: Path) -> str:
-        """An error without the place of the data folder on this machine."""
+        """An error without the place of the data folder on this machine; uploads by their names alone."""
+        message = re.sub(rf"{re.escape(f'{place}{os.sep}input{os.sep}')}\d+{re.escape(os.sep)}", "", message)
         for folder in (place / "input", place, self.options.folder):
             message = message.replace(f"{folder}{os.sep}", "")
         return printable(message, keep="\n")

@@ -11,7 +11,7 @@ from wholetext.serving.settings import ServeOptions
 
 
 def serve(options: ServeOptions | None = None, *, ready: Callable[[str], None] | None = None) -> None:
-    """Run the web server until it is interrupted; ``ready`` is told its address when it listens.
+    """Run the web server until it is interrupted; ``ready`` is called with its address when it listens.
 
     Jobs that were waiting or running when the server ended last are taken up again.
     """

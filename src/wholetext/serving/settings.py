@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from wholetext.spec import parse
 
 SHORTEST = 16  # characters of a token
 LOADS = ("model", "revision", "tokenizer", "vectors", "base")  # parameters of metrics that name what is loaded
+FILES = ("annotations", "names", "baseline")  # those that name a file; a table is a language or a file
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,12 @@ class ServeOptions:
             raise InputError(f"the token has fewer than {SHORTEST} characters", next=(
                 "python -c 'import secrets; print(secrets.token_urlsafe())' makes one"))
         if not self.token.isascii() or not self.token.isprintable():
-            raise InputError("the token has characters that a header cannot carry", next="use letters and digits")
+            raise InputError("the token has characters that are not allowed in a header", next="use letters and digits")
         if not 0 <= self.port <= 65535:
             raise InputError(f"there is no port {self.port}", next="choose one from 1024 to 65535")
         for name in ("upload", "waiting", "kept", "timeout", "workers"):
             if not getattr(self, name) > 0:
-                raise InputError(f"{name} is {getattr(self, name)}", next="give a number above 0")
+                raise InputError(f"{name} must be above 0, not {getattr(self, name)}")
 
     @property
     def is_loopback(self) -> bool:
@@ -55,7 +57,7 @@ class ServeOptions:
 
     @property
     def folder(self) -> Path:
-        return Path(self.data).resolve()
+        return Path(os.path.realpath(self.data))
 
     @property
     def cookie(self) -> str:
@@ -106,6 +108,11 @@ def allowed_metric(text: str, options: ServeOptions) -> str:
     Paths and models of one's own would let a request read files of this machine or download what it likes, and judges
     call a server that may cost money.
     """
+    refusal = SpecError("requests may not name files, or models that this server does not allow", where=text,
+                        next="leave them out, or start the server with --allow-model MODEL")
+    given = parse(text).metric.args
+    if any(given.get(name) for name in FILES) or not re.fullmatch(r"[A-Za-z-]*", str(given.get("table", ""))):
+        raise refusal  # before a table is read
     found = scorer(text)
     metric: Any = found.metric
     if type(metric).__module__.startswith("wholetext.metrics.judges"):
@@ -118,6 +125,5 @@ def allowed_metric(text: str, options: ServeOptions) -> str:
     for model in (one for one in known if one):
         written = written.replace(f"@{model}", "")
     if any(value not in known for value in loaded) or re.search(r"[/\\~]|\.\.", written):
-        raise SpecError("the server reads no files of its machine, and only models that it was started with",
-                        where=text, next="ask for the metric without them, or have the model allowed (--allow-model)")
+        raise refusal
     return found.spec

@@ -49,7 +49,7 @@ async def read_form(chunks: AsyncIterator[bytes], content_type: str, folder: Pat
     finally:
         reader.close()
     if not reader.ended:
-        raise InputError("the request ended before its form", next="send it again")
+        raise InputError("the form of the request is incomplete", next="send it again")
     return reader.form
 
 
@@ -111,7 +111,7 @@ class _Reader:
 
     def _check(self, text: bytes) -> None:
         if len(text) > HEADERS or len(self._headers) > 20:
-            raise InputError("a part of the form has headers without end", next="send it again")
+            raise InputError("the headers of a form part are too long", next="send it again")
 
     def _header_end(self) -> None:
         self._headers[self._header.decode("latin-1").lower()] = self._value

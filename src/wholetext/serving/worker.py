@@ -113,7 +113,7 @@ def load(request: Mapping[str, Any], data: Path) -> Loaded:
 def inside(data: Path, name: str) -> Path:
     """A regular file of the data folder; a link that leads out of it is none."""
     path = data / name
-    if not path.resolve().is_relative_to(data.resolve()) or not path.is_file():
+    if not path.is_file() or not path.resolve().is_relative_to(data.resolve()):
         raise InputError("this file is not there any more", where=name, next="choose another file, or upload it again")
     return path
 

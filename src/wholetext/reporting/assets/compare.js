@@ -67,7 +67,7 @@ function verdictOf(metric, found, a, b) {
     {},
     el("span", { class: `verdict ${found.verdict}` }, el("bdi", {}, said[found.verdict])),
     known(needed) && needed > head.docs.length
-      ? el("small", {}, ` (about ${plural(needed, "document")} would do)`)
+      ? el("small", {}, ` needs about ${plural(needed, "document")}`)
       : null,
   );
 }

@@ -102,6 +102,19 @@ function restoreFocus(place) {
   if (same && !same.disabled) same.focus({ preventScroll: true });
 }
 
+/** Tables that would be wider than a sheet (A4, upright) are printed smaller. */
+function fitPaper() {
+  const type = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 14; // 10.5pt on paper
+  const sheet = 670 * type; // pixels between its margins, and some to spare
+  for (const table of byId("page").querySelectorAll(".scroller > table")) {
+    const had = table.getAttribute("style");
+    Object.assign(table.style, { minWidth: 0, width: "min-content" });
+    const least = table.offsetWidth;
+    had === null ? table.removeAttribute("style") : table.setAttribute("style", had);
+    if (least > sheet) table.style.setProperty("--fit", (sheet / least).toFixed(3));
+  }
+}
+
 async function draw() {
   const mine = ++turn,
     began = performance.now();
@@ -113,6 +126,7 @@ async function draw() {
   exportable(drawn);
   navigation();
   fitTexts();
+  if (printing) fitPaper();
   if (current && state.seg >= 0) select(state.seg);
   document.title = visible(`${PAGES[state.page][0]} · ${head.title}`);
   Object.assign(document.documentElement.dataset, {

@@ -9,7 +9,7 @@ function underline(column, at) {
     value = metric ? scores.get(system)[at] : null;
   const share = !known(value) ? null : gain ? ((metric.higher ? 1 : -1) * value) / reach : standingOf(metric, value);
   const faults = block.flags[system].filter(([segment]) => segment === at);
-  const missing = missingIn(block, system, at),
+  const missing = diffKind() ? [] : missingIn(block, system, at), // differences are shown in their place
     lost = lostTokens(block, system, at);
   if (share === null && !faults.length && !missing.length && !lost) return null;
   return el(

@@ -60,7 +60,9 @@ function metricBox(name, summary, missing) {
 async function offer() {
   const { metrics, aliases, missing, files, upload } = await ask("/v1/metrics");
   limit = upload;
-  const summary = (name) => (metrics[name] ? metrics[name].summary : aliases[name]);
+  const described = (name) => (metrics[name] ? metrics[name].summary : "");
+  const aliased = (spec) => `${described(spec.replace(/@.*/, "").replace(/^.*:|\(.*$/g, ""))}, as ${spec}`;
+  const summary = (name) => described(name) || aliased(aliases[name]);
   const names = [...Object.keys(metrics), ...Object.keys(aliases)];
   const first = USUAL.filter((name) => names.includes(name)),
     others = names.filter((name) => !first.includes(name)),
@@ -117,7 +119,7 @@ function send(event) {
     }
     if (request.status === 401) location.assign("/login");
     ended(request.status === 202 ? "" : said(found));
-    if (request.status === 202) refresh().then(() => byId("jobs").focus());
+    if (request.status === 202) refresh().then(showJobs);
   });
   request.addEventListener("error", () => ended("The server ended the connection; perhaps the files are too large."));
   request.open("POST", "/v1/jobs");
@@ -125,6 +127,11 @@ function send(event) {
   bar.value = 0;
   byId("send").disabled = true;
   request.send(form);
+}
+
+function showJobs() {
+  byId("jobs").focus({ preventScroll: true });
+  byId("jobs").scrollIntoView();
 }
 
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
