@@ -49,8 +49,13 @@ MISTAKES = (
     Mistake("output with other sentence breaks", "score merged.jsonl -l de-en -m chrf"),
     Mistake("a misspelled command", "scroe corpus.jsonl -m chrf"),
     Mistake("a misspelled option", f"score {FILES} --metic chrf"),
+    Mistake("a format that does not exist", f"score {FILES} -m chrf -f text"),
+    Mistake("an option of sacrebleu", f"score {FILES} -m bleu -tok zh"),
+    Mistake("an option of COMET", f"score {FILES} -m chrf --only_system"),
+    Mistake("a test set given as -t, as in sacrebleu", "score -t wmt21 -l de-en -m bleu"),
     Mistake("a misspelled metric", f"score {FILES} -m belu"),
     Mistake("a metric in capitals", f"score {FILES} -m chrF"),
+    Mistake("a metric by another tool's name", f"score {FILES} -m cometkiwi"),
     Mistake("a blank after a comma", f"score {FILES} -m chrf, bleu"),
     Mistake("a view without a metric", f"score {FILES} -m context"),
     Mistake("an argument without its name", f"score {FILES} -m 'slide(6,6):chrf'"),
@@ -115,16 +120,13 @@ def answer(mistake: Mistake) -> tuple[int, str]:
             code = 0
         except SystemExit as left:
             code = int(left.code or 0)
-    said = [line for line in err.getvalue().splitlines() if not line.startswith(("warning:", "Usage:"))]
+    said = [line for line in err.getvalue().splitlines() if not line.startswith("warning:")]
     return code, "\n".join(line for line in said if line.strip())
 
 
 def parts(said: str) -> tuple[str, str]:
-    """What and where, and the next step, of an answer: ours, or that of the reader of options."""
-    usage = re.fullmatch(r"Try '(.*)' for help\.\nError: (.*)", said, re.S)  # of the library that reads options
-    what, _, step = (usage[2], "", f"`{usage[1]}` lists the options") if usage else said.partition("\n  → ")
-    if usage:  # its wording differs between versions
-        what = re.sub(r"\s*[(.]?\s*(Possible options|Did you mean).*", "", what).replace("argument(s)", "argument")
+    """What and where, and the next step, of an answer."""
+    what, _, step = said.partition("\n  → ")
     return what.removeprefix("error: "), step
 
 
@@ -144,7 +146,7 @@ def page() -> str:
             what, step = map(_cell, parts(answer(mistake)[1]))
             command = f"wholetext {mistake.command}".replace(FILES, "…").replace("|", "\\|")
             lines.append(f"| {mistake.what} | `{command}` | {what} | {step} |")
-    lines += ["", f"… stands for `{FILES}`.", "", MORE]
+    lines += ["", f"… abbreviates `{FILES}`.", "", MORE]
     return "\n".join(lines)
 
 

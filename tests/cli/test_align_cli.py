@@ -36,7 +36,7 @@ def run(*words: str) -> int:
 def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "aligned.jsonl"
     assert run("score", str(corpus), "-l", "de-en", "-m", "chrf") == 2
-    assert "wholetext align" in capsys.readouterr().err
+    assert "score --align" in capsys.readouterr().err
     assert run("align", str(corpus), "-l", "de-en", "--out", str(out)) == 0
     table = capsys.readouterr().out
     assert "joined" in table and "omitted" in table
@@ -92,7 +92,7 @@ def test_what_was_found_is_kept_and_may_be_treated_otherwise(
 ) -> None:
     out = tmp_path / "aligned.jsonl"
     assert run("align", str(corpus), "-l", "de-en", "--out", str(out), "--nulls", "worst", "--similarity", "words") == 0
-    assert "aligned by shared words and length (as asked for)" in capsys.readouterr().err
+    assert "aligned by shared words and length (as requested)" in capsys.readouterr().err
     assert read(out).outputs[1].nulls["d"].omitted == (1,)
     for extra, how in (([], "nulls=worst"), (["--nulls", "drop"], "nulls=drop")):
         assert run("score", str(out), "-m", "chrf", "-f", "json", *extra) == 0

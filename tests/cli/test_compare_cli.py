@@ -98,7 +98,7 @@ def test_table_json_latex_and_report_have_the_same_numbers(corpus: str, tmp_path
             assert format(page["half"][i], places) == format(half, places)
             if system["system"] != "literal":
                 delta = format(page["delta"][analysis.baseline][i], "+" + places)  # type: ignore[index]
-                assert re.search(rf"{system['system']} +{re.escape(delta)} \[", table)
+                assert re.search(rf"{system['system']} +{re.escape(delta)} +\[", table)
     assert analysis.testing.alpha == 0.3 and analysis.systems[analysis.baseline or 0] == "literal"
 
 
@@ -170,7 +170,7 @@ def test_a_damaged_comparison_is_told(corpus: str, tmp_path: Path, capsys: Captu
 def test_nothing_is_wider_than_80_columns(corpus: str, tmp_path: Path, capsys: Capture) -> None:
     shown = score(capsys, corpus, tmp_path / "run", "--draws", "20")
     code, out, _ = call(capsys, "compare", str(tmp_path / "run"))
-    assert code == 0 and "documents like these would separate them" in " ".join(out.split())
+    assert code == 0 and "documents like these would separate them from the baseline" in " ".join(out.split())
     assert "|alpha:0.05|correction:holm" in "".join(line.strip() for line in shown.splitlines())
     assert [line for line in f"{shown}\n{out}".splitlines() if len(line) > 80] == []
 

@@ -12,7 +12,7 @@ import pytest
 
 import wholetext as wt
 from wholetext.cli.main import main
-from wholetext.cli.shell.completion import _joined, complete_metrics
+from wholetext.cli.shell.completion import _joined
 from wholetext.demo import load
 
 
@@ -62,6 +62,8 @@ def test_systems_and_documents_are_those_of_the_run(
     systems = ["coherent", "patchwork", "literal", "loopy"]
     for verb in ("compare", "gate", "report"):
         assert asked(monkeypatch, capsys, verb, str(run), "--baseline", "") == systems, verb
+        if verb != "report":
+            assert asked(monkeypatch, capsys, verb, str(run), "-m", "") == ["chrf"], verb
     assert asked(monkeypatch, capsys, "explain", str(run), "--system", "pa") == ["patchwork"]
     assert asked(monkeypatch, capsys, "explain", str(run), "--doc", "news-") == ["news-ferry"]
 
@@ -94,8 +96,11 @@ def test_words_are_joined_where_bash_cut_them() -> None:
     assert _joined(["--metric", "=", "bl"]) == (["--metric=bl"], "--metric=")
 
 
-def test_models_of_a_metric_without_any_are_all() -> None:
-    assert "comet@Unbabel/wmt22-comet-da" in complete_metrics("comet@") and len(complete_metrics("mine@")) > 10
+def test_models_of_a_metric_without_any_are_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "@Unbabel/wmt22-comet-da" in asked(monkeypatch, capsys, "score", "-m", "comet", "@")
+    assert len(asked(monkeypatch, capsys, "score", "-m", "mine", "@")) > 10
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

@@ -27,6 +27,7 @@ def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tm
     for text in ("chrf", "good", "poor", "sys:spa", "seg:acc_eq", "chance", "pairs", "reference refA", "refB: human",
                  "between metrics", "direct~average"):
         assert text in out
+    assert max(map(len, out.splitlines())) <= 80
     assert json.loads((tmp_path / "out" / "meta.json").read_text())["kind"] == "meta"
 
 

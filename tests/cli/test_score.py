@@ -289,6 +289,9 @@ def test_workers_print_the_same(files: Path, capsys: pytest.CaptureFixture[str])
     here = call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache"))
     assert here[0] == 0
     assert call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache", "--workers", "1")) == here
+    sweep = ["sweep", *arguments(files, "-m", "chrf", "--window", "2", "-f", "json", "--no-cache")[1:]]
+    assert (found := call(capsys, *sweep))[0] == 0
+    assert call(capsys, *sweep, "--workers", "1") == found
     for wrong in (["--on", "spark"], ["--on", "local", "--workers", "2"], ["--gpus", "99"]):
         code, _, err = call(capsys, *arguments(files, "-m", "chrf", *wrong))
         assert code == 2 and "→" in err, wrong

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from in_process import call
-from wholetext.cli.shell.spelling import split_metrics, spread, with_model
+from wholetext.cli.shell.spelling import OTHERS, split_metrics, spread, with_model
 from wholetext.errors import InputError, SpecError
 
 
@@ -38,6 +38,14 @@ def test_a_file_after_a_metric_is_the_input(word: str, tmp_path: Path, monkeypat
 @pytest.mark.parametrize("word", ["belu", "whole:chrf(char_order=4)", "comet@a/b", "slide(size=6,step=6):comet@x/y.z"])
 def test_what_looks_like_a_metric_is_one(word: str) -> None:
     assert spread(["score", "-m", "chrf", word]) == ["score", "-m", "chrf", "-m", word]
+
+
+def test_a_test_set_of_sacrebleu_is_no_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"wmt21 is a test set.*\n.*--test-set wmt21"):
+        spread(["score", "-t", "wmt21", "-l", "de-en"])
+    (tmp_path / "wmt21").touch()
+    assert spread(["score", "-t", "wmt21"]) == ["score", "-t", "wmt21"]
 
 
 def test_verbs_with_one_metric_take_one() -> None:
@@ -103,3 +111,19 @@ def test_comets_batch_size_is_a_number_of_tokens() -> None:
     assert Execution(batch_size=16).options() == Execution().options()
     assert Execution(batch_size=4).options().batch_tokens == 256
     assert Execution(gpus=0).options().device == "cpu"  # as comet-score --gpus 0
+
+
+@pytest.mark.parametrize(("words", "answer"), [
+    (["-i", "a.txt"], "-t FILE"), (["-m", "bleu", "-tok", "zh"], "bleu(tokenize=zh)"), (["--only_system"], "-b"),
+    (["--paired-bs"], "--test bootstrap"), (["--to_json", "x"], "-f json"), (["--seed_everything", "1"], "--seed")])
+def test_options_of_other_tools_are_answered_with_ours(
+    words: list[str], answer: str, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = call(capsys, "score", "-t", "a.txt", "-r", "ref.txt", *words)
+    assert code == 2 and f"{next(word for word in words if word in OTHERS)} is an option of another tool" in err
+    assert answer in err
+
+
+def test_options_of_other_tools_are_none_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    words = {word.rstrip(",") for word in call(capsys, "score", "--help")[1].split()}
+    assert "--batch_size" in words and not words & {*OTHERS}

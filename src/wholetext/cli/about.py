@@ -26,7 +26,6 @@ APP: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "rich_m
 def list_(
     no_ref: Annotated[bool, typer.Option("--no-ref", help="List only reference-free metrics.")] = False,
     format: options.TableOrJson = "table",
-    json_: options.Json = False,
 ) -> None:
     """List metrics, aliases, views, and the changes of stress tests."""
     from wholetext.perturbation.known_changes import described
@@ -38,7 +37,7 @@ def list_(
     if no_ref:
         known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
         known["aliases"] = {name: spec for name, spec in known["aliases"].items() if reference_free(name)}
-    if json_ or format == "json":
+    if format == "json":
         print_json(known)
         return
     with paged():
@@ -48,20 +47,21 @@ def list_(
 
 
 def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
+    wide = max(len(name) for kind in ("metrics", "aliases", "views", "changes") for name in known[kind])
     print("metrics (↑ higher is better, ↓ lower)")
     for name, one in known["metrics"].items():
         needs = "+".join(side for side in ("src", "hyp", "ref") if side in one["needs"])
         needs += "".join(f"({side})" for side in one["wants"])
-        entry(f"  {name:<14} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} ", one["summary"])
+        entry(f"  {name:<{wide}} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} ", one["summary"])
     print("\naliases")
     for alias, spec in sorted(known["aliases"].items()):
-        print(f"  {alias:<14} = {spec}")
+        print(f"  {alias:<{wide}} = {spec}")
     print("\nviews (write view:metric)")
     for view, summary in known["views"].items():
-        entry(f"  {view:<14} ", summary)
+        entry(f"  {view:<{wide}} ", summary)
     print("\nchanges (of `wholetext stress`)")
     for change, one in known["changes"].items():
-        entry(f"  {change:<14} {one['kind']:<9} ", one["summary"])
+        entry(f"  {change:<{wide}} {one['kind']:<9} ", one["summary"])
     print()
     entry("", "`wholetext show NAME` explains a metric or a view: its parameters, direction, range and paper.")
 
@@ -98,7 +98,8 @@ def show(
         more = f" and {len(parts)} parts of them ({parts[0]} …)" if parts else ""
         entry("outputs    ", ", ".join(outputs) + more)
         usual = Call(found.view.name, arguments(found.view))
-        print(f"view       {usual} (put another before it: context(prev=2):{metric.name})")
+        other = "slide(size=6,step=6)" if found.view.name == "context" else "context(prev=2)"
+        entry("view       ", f"{usual} (another is written before the metric: {other}:{metric.name})")
         _print_parameters(type(metric), arguments(metric))
 
 
@@ -144,80 +145,72 @@ Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit
 
 
 @models.command("list")
-def list_models(format: options.TableOrJson = "table", json_: options.Json = False) -> None:
+@options.flattened
+def list_models(format: options.TableOrJson = "table") -> None:
     """List the default models of metrics: licence, size, access, and whether they are downloaded."""
-    from wholetext.backends.catalogue import CATALOGUE, facts, present
+    from wholetext.backends import catalogue
 
-    rows = [(one, present(one.name)) for one in CATALOGUE]
-    if json_ or format == "json":
-        print(json.dumps([facts(one, at) for one, at in rows], indent=1))
+    found = catalogue.list_models()
+    if format == "json":
+        print(json.dumps(found, indent=1))
         return
     print(f"model\n{'GB':>9}  {'licence':<16} {'here':<13} used by\n")
-    for one, at in rows:
-        here = at.revision[:12] if at else "no (gated)" if one.gated else "no"
-        print(one.name)
-        entry(f"{one.gigabytes:>9.2f}  {one.licence:<16} {here:<13} ", ", ".join(one.used_by))
+    for one in found:
+        here = one["revision"][:12] if one["path"] else "no (gated)" if one["gated"] else "no"
+        print(one["name"])
+        entry(f"{one['gigabytes']:>9.2f}  {one['licence']:<16} {here:<13} ", ", ".join(one["used_by"]))
     print()
     entry("", "`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.")
 
 
 @models.command("show")
+@options.flattened
 def show_model(
-    name: Name, revision: Revision = "", format: options.TableOrJson = "table", json_: options.Json = False
+    name: Name, revision: Revision = "", format: options.TableOrJson = "table"
 ) -> None:
     """Show a model's licence, size, revision and path."""
-    from wholetext.backends.catalogue import companions, entry, facts, named, present
+    from wholetext.backends import catalogue
 
-    model = named(name)
-    at = present(model, revision)
-    known = facts(entry(model), at, model)
-    if json_ or format == "json":
-        print(json.dumps(known, indent=1))
+    found = catalogue.show_model(name, revision)
+    if format == "json":
+        print(json.dumps(found, indent=1))
         return
     for key in ("name", "about", "used_by", "licence", "gated", "gigabytes", "revision", "path"):
-        value = known[key]
+        value = found[key]
         if value not in (None, "", [], False):
             text = ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
             print(f"{key.replace('_', ' '):<10} {text}")
-    if at is None:
-        print(f"{'here':<10} no → wholetext models fetch {model}")
-        return
-    for other, _ in companions(at.path):
+    if found["path"] is None:
+        print(f"{'here':<10} no → wholetext models fetch {found['name']}")
+    for other in found["needs"]:
         print(f"{'needs':<10} {other} (tokenizer)")
 
 
 @models.command()
 def fetch(name: Name, revision: Revision = "") -> None:
     """Download a model and its tokenizer from the Hugging Face Hub."""
-    from wholetext.backends.catalogue import entry, licence, named, size
-    from wholetext.backends.catalogue import fetch as bring
+    from wholetext.backends.catalogue import fetch_model
 
-    model = named(name)
-    known = entry(model)
-    for at in bring(model, revision):
-        print(f"{at.name}  {at.revision}  {size(at.path) / 1e9:.2f} GB  licence {licence(at.path, known)}")
-        print(f"  {at.path}")
-        known = None
+    for one in fetch_model(name, revision):
+        print(f"{one['name']}  {one['revision']}  {one['gigabytes']:.2f} GB  licence {one['licence']}")
+        print(f"  {one['path']}")
 
 
 @models.command()
+@options.flattened
 def verify(
-    name: Name, revision: Revision = "", format: options.TableOrJson = "table", json_: options.Json = False
+    name: Name, revision: Revision = "", format: options.TableOrJson = "table"
 ) -> None:
     """Verify a model's files without loading them: complete, unchanged, safe."""
-    from wholetext.backends.catalogue import named, present
-    from wholetext.backends.verify import verify as look
-    from wholetext.errors import ModelError
+    from wholetext.backends.catalogue import show_model
+    from wholetext.backends.verify import verify_model
 
-    model = named(name)
-    at = present(model, revision)
-    if at is None:
-        raise ModelError(f"model {model!r} is incomplete or not downloaded", next=f"wholetext models fetch {model}")
-    found = look(at.path)
-    if json_ or format == "json":
+    found = verify_model(name, revision)
+    if format == "json":
         print(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
     else:
-        print(f"{at.name}  {at.revision}  {at.path}")
+        model = show_model(name, revision)
+        print(f"{model['name']}  {model['revision']}  {model['path']}")
         for one in found:
             print(f"  {'ok ' if one.good else 'BAD'} {one.file:<36} {one.what}")
     if not all(one.good for one in found):
@@ -230,7 +223,8 @@ cache = typer.Typer(help="Show or clear the cache of scores.", **APP)
 
 
 @cache.command()
-def info(format: options.TableOrJson = "table", json_: options.Json = False) -> None:
+@options.flattened
+def info(format: options.TableOrJson = "table") -> None:
     """Show the location, size and contents of the cache."""
     from wholetext.files.cache import Cache
 
@@ -238,7 +232,7 @@ def info(format: options.TableOrJson = "table", json_: options.Json = False) -> 
     found = scores.info()
     scores.close()  # the size of the file settles
     warn(scores.notes)
-    if json_ or format == "json":
+    if format == "json":
         print(json.dumps(dataclasses.asdict(found), default=str))
         return
     print(f"{found.path}  {found.bytes / 1e6:.1f} MB")

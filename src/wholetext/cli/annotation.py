@@ -21,41 +21,37 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite existing
 
 
 def sample(
-    run: Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")],
+    run: options.RunFolder,
     documents: Annotated[int | None, typer.Option("--documents", min=1, help="Number of documents.")] = None,
-    share: Annotated[float | None, typer.Option("--share", help="Share of the run, such as 0.25.")] = None,
+    share: Annotated[float | None, typer.Option("--share", help="Share of the run, e.g. 0.25.")] = None,
     of: Annotated[
-        Literal["documents", "segments"], typer.Option("--of", help="What --share is a share of.")
+        Literal["documents", "segments"], typer.Option("--of", help="Unit of --share.")
     ] = "documents",
     method: Annotated[
         Literal["length", "random", "spread", "overlap", "disagreement"],
-        typer.Option("--method", help="length, random: drawn, with weights; the others: picked by metric scores."),
+        typer.Option("--method", help="length, random: random sampling with weights; the others: selection by scores."),
     ] = "length",
     metric: Annotated[
-        list[str] | None, options.metrics_option("Metrics of the run to pick by")
+        list[str] | None, options.metrics_option("Metrics of the run to select by")
     ] = None,
     seed: options.Seed = 12345,
-    format: Annotated[
-        Literal["list", "json", "pearmut"],
-        typer.Option("-f", "--format", help="List of documents, JSON, or a campaign for Pearmut."),
-    ] = "list",
-    json_: options.Json = False,
+    format: options.SampleFormat = "list",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Output file (default: standard output).")] = None,
     overwrite: Overwrite = False,
     protocol: Annotated[
         Literal["ESA", "cESA"], typer.Option("--protocol", help="Campaign: one system at a time, or side by side.")
     ] = "ESA",
     spans: Annotated[
-        str, typer.Option("--spans", help="Campaign: metric whose error spans are filled in, auto or none.")
+        str, typer.Option("--spans", help="Campaign: metric whose error spans are prefilled, auto or none.")
     ] = "auto",
     users: Annotated[int, typer.Option("--users", min=1, help="Campaign: number of annotators.")] = 1,
-    name: Annotated[str | None, typer.Option("--name", help="Campaign: its id.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Campaign: id.")] = None,
 ) -> None:
-    """Choose documents of a run for human judgment, as a list, JSON, or a Pearmut campaign with error spans filled in.
+    """Select documents of a run for human evaluation: as a list, JSON, or a Pearmut campaign with error spans.
 
-    `length` and `random` draw documents with known probabilities; their weights keep estimates unbiased. `spread`,
-    `overlap` and `disagreement` pick documents on which metrics separate systems, separate those with overlapping
-    intervals, or contradict each other.
+    `length` and `random` sample documents with known probabilities; their weights keep estimates unbiased. `spread`,
+    `overlap` and `disagreement` select documents where metrics separate systems, separate systems with overlapping
+    intervals, or disagree with each other.
     """
     from wholetext.annotation.campaign import make_campaign
     from wholetext.annotation.sampling import sample as choose
@@ -66,12 +62,12 @@ def sample(
         raise InputError("this file exists already", where=str(out), next="choose another --out, or use --overwrite")
     results = open_run(run)
     found = choose(results, documents, share=share, of=of, method=method, metrics=metric or (), seed=seed)
-    notes, shown = list(found.notes), "json" if json_ else format
-    if shown == "pearmut":
+    notes = list(found.notes)
+    if format == "pearmut":
         made = make_campaign(results, found.weights or found.ids, protocol=protocol, users=users, name=name,
                              spans=None if spans == "none" else spans)
         text, notes = json.dumps(made.content, ensure_ascii=False, indent=1), [*notes, *made.notes]
-    elif shown == "json":
+    elif format == "json":
         text = json.dumps(asdict(found), ensure_ascii=False, indent=1)
     else:
         text = "\n".join(map(printable, found.ids))
@@ -80,7 +76,7 @@ def sample(
         print(text)
         return
     write_file(out, f"{text}\n")
-    print(f"{_size(found)}: {out}" + (f"   next: pearmut add {out}" if shown == "pearmut" else ""))
+    print(f"{_size(found)}: {out}" + (f"   next: pearmut add {out}" if format == "pearmut" else ""))
 
 
 def _size(found: Sample) -> str:
@@ -91,11 +87,10 @@ def _size(found: Sample) -> str:
 def annotations_(
     file: Annotated[Path, typer.Argument(help="Log of a Pearmut campaign (JSONL), or annotations.json.")],
     run: Annotated[Path | None, typer.Option("--run", help="Run folder that the campaign was made from.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Output EvalSet (input for `wholetext meta`).")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Output EvalSet (input for `meta`).")] = None,
     overwrite: Overwrite = False,
     langs: options.Langs = None,
     format: options.TableOrJson = "table",
-    json_: options.Json = False,
 ) -> None:
     """Read the annotations of a Pearmut campaign: mean scores of systems, and an EvalSet with them as judgments.
 
@@ -113,14 +108,13 @@ def annotations_(
         results = open_run(run) if run is not None else None
         loaded = Loaded(results.corpus, results.outputs) if results is not None else found.loaded(langs)
         write_judgments(out, found, loaded)
-    if json_ or format == "json":
+    if format == "json":
         terminal.print_json({"systems": _systems(found), "notes": found.notes, "out": out and str(out)})
         return
-    table = terminal.plain_table(["system"], ["ESA ↑", "segments", "raters", "major", "minor"])
-    for system, row in sorted(_systems(found).items(), key=lambda pair: -(pair[1]["score"] or 0)):
-        table.add_row(printable(system), number(row["score"] if row["score"] is not None else float("nan"), 2),
-                      *(str(int(row[name] or 0)) for name in ("segments", "raters", "major", "minor")))
-    terminal.console(80).print(table)
+    counts = ("segments", "raters", "major", "minor")
+    rows = [[system, "–" if row["score"] is None else number(row["score"], 2), *(f"{row[name]:g}" for name in counts)]
+            for system, row in sorted(_systems(found).items(), key=lambda pair: -(pair[1]["score"] or 0))]
+    terminal.print_blocks(["system", "ESA ↑", *counts], rows, 1, terminal.console(80))
     if out is not None:
         print(f"\nwritten: {out}   next: wholetext meta {out} --gold esa -m …")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
-from wholetext.cli.terminal import LATEX, number, printable, warn
+from wholetext.cli.terminal import LATEX, TIED, number, printable, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
             console.print("\nBy domain")
             terminal.print_blocks(names, cells, 1, console)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
-    legend = "± is a 95 % interval"
+    legend = f"± is a 95{TIED}% interval"
     if len(first.standings) > 1:
         against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
-        legend += (f"; {MARKS['better']} {MARKS['worse']} differ from {against} (=) at p ≤ {first.signature['alpha']}, "
-                   "Holm-corrected; #n is the rank cluster")
+        legend += (f"; {MARKS['better']} {MARKS['worse']} differ from {printable(against)} (=) at "
+                   f"p{TIED}≤{TIED}{first.signature['alpha']}, Holm-corrected; #n is the rank cluster")
     segments = int(corpus.sizes.sum())
-    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. {legend}.",
-                       style="dim"))
+    said = f"{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. {legend}."
+    console.print(Text("\n" + terminal.wrapped(said, console.width, " "), style="dim"))
     console.print(Text(terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6), style="dim"))
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
@@ -103,67 +103,49 @@ def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
 
 def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
     """Systems x metrics; metrics that have no room beside one another go one block under another, none is cut."""
-    from rich.text import Text
-
     systems = order(comparisons)
-    cells = [[_cell(each[system], each.decimals, len(systems)) for system in systems] for each in comparisons]
-    names = min(max(Text(printable(system)).cell_len for system in [*systems, "system"]), max(12, console.width // 3))
-    heads = [Text(f"{terminal.wrapped(each.label, 28, ':@/(), ')} {arrow(each)}") for each in comparisons]
-    needs = [max(cell.cell_len for cell in [*column, *head.split()]) for column, head in zip(cells, heads)]
-    begin = 0
-    while begin < len(needs):
-        end, room = begin + 1, console.width - names - 2 - needs[begin]
-        while end < len(needs) and needs[end] + 2 <= room:
-            room -= needs[end] + 2
-            end += 1
-        table = terminal.plain_table()
-        table.add_column("system", min_width=names, no_wrap=True)
-        for head, need in zip(heads[begin:end], needs[begin:end]):
-            table.add_column(head, justify="right", min_width=need, no_wrap=True)
-        for row, system in enumerate(systems):
-            name = terminal.wrapped(printable(system), names, "-_./:@ ")
-            table.add_row(Text(name), *(column[row] for column in cells[begin:end]))
-        console.print(*([""] if begin else []), table, sep="\n")
-        begin = end
+    heads = [f"{each.label} {arrow(each)}" for each in comparisons]
+    rows = [[system, *(_cell(each[system], each.decimals, len(systems)) for each in comparisons)] for system in systems]
+    terminal.print_blocks(["system", *heads], rows, 1, console)
 
 
 def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> None:
     """One line per system and metric: the difference to the baseline, and the documents needed for significance."""
-    from rich.table import Table
     from rich.text import Text
 
-    console = terminal.console(80)
+    console, seen = terminal.console(80), set[str]()
     for comparison in comparisons:
         places = comparison.decimals if decimals is None else decimals
-        if len(comparison.standings) == 1:
-            continue
-        console.print(Text(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}"))
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column()
-        grid.add_column(max_width=console.width // 2, overflow="fold")
-        grid.add_column()
+        rows = []
         for s in comparison.standings:
             if s.verdict == "baseline":
                 continue
             low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
-            tested = f"p {number(s.p, 4)}, Holm {number(s.p_holm, 4)}"
             delta = number(s.delta, places)
-            signed = f"+{delta}" if s.delta >= 0 else delta
-            line = Text(f"{signed} [{low}, {high}]  {tested}  {s.verdict}{_hint(s)}")
-            grid.add_row(" ", Text(printable(s.system)), line)
-        console.print(grid)
+            rows.append([s.system, f"+{delta}" if s.delta >= 0 else delta, f"[{low}, {high}]", number(s.p, 4),
+                         number(s.p_holm, 4), s.verdict, _needed(s)])
+        if rows:
+            console.print(Text(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}"))
+            needs = {row[-1] for row in rows}
+            head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needs - {""} else 6]
+            terminal.print_blocks(head, [row[: len(head)] for row in rows], 1, console)
+            seen |= needs
+    if seen - {""}:
+        there = next(s.power.documents for c in comparisons for s in c.standings if s.power)
+        said = f"needs: about how many documents like these would separate them from the baseline (there are {there})"
+        said += "; draws: close to significance, more --draws would settle it" if "draws" in seen else ""
+        said += "; ∞: the same score" if "∞" in seen else ""
+        console.print(Text("\n" + terminal.wrapped(f"{said}.", console.width, " "), style="dim"))
 
 
-def _hint(standing: SystemResult) -> str:
+def _needed(standing: SystemResult) -> str:
     """How many documents an open comparison would need to become significant."""
     power = standing.power
     if standing.verdict != "open" or power is None or math.isnan(power.needed):
         return ""
     if math.isinf(power.needed):
-        return "  (the same score: no number of documents would separate them)"
-    if power.needed <= power.documents:
-        return "  (close to significance: more draws would settle it)"
-    return f"  (about {power.needed:.0f} documents like these would separate them; there are {power.documents})"
+        return "∞"
+    return "draws" if power.needed <= power.documents else f"{power.needed:,.0f}"
 
 
 def _cell(standing: SystemResult, places: int, systems: int) -> Any:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from wholetext import plugins
-from wholetext.cli.options import flattened
+from wholetext.cli.options import flattened, sections
 from wholetext.cli.shell.completion import VARIABLE, completing
+from wholetext.cli.shell.help import COMMANDS, Sectioned
 from wholetext.cli.shell.spelling import spread
+from wholetext.cli.shell.usage import asks_for_help, usage_error
 from wholetext.cli.terminal import guarded, printable
 from wholetext.errors import InputError, PluginError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
@@ -73,19 +77,16 @@ class Verbs(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List verbs by their docstrings, plug-ins by their packages: to make all options would take too long."""
+        """List verbs by what they are for, those of plug-ins by their packages, any other by its docstring."""
         names = self.list_commands(ctx)
-        room = formatter.width - 6 - max(map(len, names))
-        rows = []
-        for name in names:
-            if name not in VERBS:
-                text = f"Plug-in of {plugins.origin(plugins.VERBS, name)}."
-            else:
-                found = function(name)
-                text = str(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
-            rows.append((name, TyperCommand(name, help=text).get_short_help_str(room)))
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        placed = {name for verbs in COMMANDS.values() for name in verbs}
+        added = {name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}" for name in names if name not in VERBS}
+        others = {name: str(function(name).__doc__).split("\n")[0] for name in names if name not in placed | {*added}}
+        width = max(map(len, names))
+        for title, verbs in {**COMMANDS, "Further commands": others, "Plug-ins": added}.items():
+            if verbs:
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(width), text) for name, text in verbs.items()])
 
 
 def function(verb: str) -> Any:
@@ -102,7 +103,8 @@ def command(verb: str, found: Any) -> Any:
             raise PluginError(f"the verb {verb!r} of {plugins.origin(plugins.VERBS, verb)} is not a function",
                               next="a verb is a function whose parameters are typer's options, or a typer app")
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(verb)(flattened(found))
+        titled = type("Titled", (Sectioned,), {"sections": sections(found)})
+        app.command(verb, cls=titled)(flattened(found))
     made = typer.main.get_command(app)
     made.name = verb
     return made
@@ -144,6 +146,9 @@ def main(argv: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that is not UTF-8 gets ? for ±, not a fault
             stream.reconfigure(errors="replace")
+    if argv is None:  # the process is ours, and so are its children
+        os.environ.setdefault("WHOLETEXT_SPACY_WITHOUT_TORCH", "1")
+        gc.set_threshold(50_000, 20, 100)  # texts and requests are no cycles: looking for some took 5 % of `score`
     given = sys.argv[1:] if argv is None else argv
     try:
         with warnings.catch_warnings():
@@ -152,10 +157,10 @@ def main(argv: list[str] | None = None) -> None:
                 if VARIABLE in os.environ:
                     with completing():
                         build()(prog_name="wholetext")
-                build()(spread(given), prog_name="wholetext")
+                code = build()(spread(given), prog_name="wholetext", standalone_mode=False)
+                raise SystemExit(code if isinstance(code, int) else 0)  # what a verb returns is no exit code
     except WholetextError as fault:
-        print(f"error: {printable(str(fault), keep=chr(10))}", file=sys.stderr)
-        raise SystemExit(2) from None
+        _say(fault)
     except BrokenPipeError:  # the reader of a pipe went away: nothing to say
         sys.stderr.close()
         raise SystemExit(0) from None
@@ -166,11 +171,22 @@ def main(argv: list[str] | None = None) -> None:
             print(f"interrupted{kept if SCORING.intersection(given[:1]) else ''}", file=sys.stderr)
         raise
     except Exception as fault:
+        if asks_for_help(fault):
+            print(fault, file=sys.stderr)
+            raise SystemExit(2) from None
+        if mistake := usage_error(fault, given):
+            _say(mistake)
         if os.environ.get("WHOLETEXT_DEBUG"):
             raise
         print(f"error: wholetext failed unexpectedly: {type(fault).__name__}: {fault}\n"
               "  → please report it; with WHOLETEXT_DEBUG=1 the same command shows where it happened", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+def _say(fault: WholetextError) -> NoReturn:
+    said = re.sub(r"\n(?! )", "\n  ", printable(str(fault), keep="\n"))  # a line break in a name starts no new line
+    print(f"error: {said}", file=sys.stderr)
+    raise SystemExit(2) from None
 
 
 if __name__ == "__main__":

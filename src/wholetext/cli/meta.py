@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from wholetext.cli import options
+from wholetext.cli import options, terminal
 from wholetext.cli.terminal import paged, progress_bar, warn
 from wholetext.errors import InputError, count
 
@@ -43,7 +43,7 @@ def meta(
     tasks: Annotated[
         str | None, typer.Option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25.")
     ] = None,
-    k: Annotated[str | None, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
+    k: options.LengthsIfAny = None,
     raters: Annotated[
         Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a paragraph.")
     ] = "each",
@@ -83,9 +83,7 @@ def meta(
         typer.Option("--interval", help="Add 95 % bootstrap confidence intervals over these units."),
     ] = None,
     between: Annotated[bool, typer.Option("--between", help="Also report correlations between metrics.")] = False,
-    draws: Annotated[
-        int, typer.Option("--draws", min=0, help="Number of resamples per significance test; 0 = no tests.")
-    ] = 1000,
+    draws: options.TestDraws = 1000,
     block: Annotated[
         int, typer.Option("--block", min=0, help="Early-stopping interval, in draws; 0 = never stop early.")
     ] = 0,
@@ -110,9 +108,10 @@ def meta(
     ] = "",
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for meta.json and the computed scores.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for meta.json and the computed scores.")
+    ] = None,
     format: options.Format = "table",
-    json_: options.Json = False,
     latex: Annotated[bool, typer.Option("--latex", help="Same as -f latex.")] = False,
     execution: options.Execution,
     quiet: options.Quiet = False,
@@ -138,7 +137,7 @@ def meta(
     with progress_bar(quiet, execution.executor) as progress:
         found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
                               raters=raters, options=execution.options(progress=progress), out=out)
-    shown = "json" if json_ else "latex" if latex else format
+    shown = "latex" if latex and format != "json" else format
     with paged(shown == "table"):
         render(found, shown)
 
@@ -146,7 +145,7 @@ def meta(
 def paragraphs(
     evalset: Annotated[Path, typer.Argument(help="EvalSet folder with ratings of individual raters.")],
     langs: Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
-    k: Annotated[str, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = "1..10",
+    k: options.Lengths = "1..10",
     gold: options.Gold = None,
     mqm_tsv: Annotated[
         Path | None, typer.Option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations.")
@@ -162,7 +161,7 @@ def paragraphs(
         typer.Option("--agreement", help="Print how well raters agree: Krippendorff's alpha on this scale; each pair."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Output folder; one EvalSet or JSONL file per length.")
+        Path | None, typer.Option("--out", "-o", help="Output folder; one EvalSet or JSONL file per length.")
     ] = None,
     format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")] = "evalset",
 ) -> None:
@@ -182,8 +181,8 @@ def paragraphs(
         print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
         print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
         for one in rater_pairs(source.ratings):
-            print(f"{one.one}\t{one.two}\t{one.items}\t{one.pearson:.4f}\t{one.kappa:.4f}\t{one.pairs}\t"
-                  f"{one.pair_agreement:.4f}")
+            print(terminal.tsv_row([one.one, one.two, one.items, f"{one.pearson:.4f}", f"{one.kappa:.4f}", one.pairs,
+                                    f"{one.pair_agreement:.4f}"]))
     print("k\tparagraphs\titems\titems of one system only")
     for length, rated, chosen in zip(lengths, found.rated, found.sets):
         print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
@@ -209,13 +208,10 @@ def spans(
     free_at: Annotated[
         float | None, typer.Option("--free-at", help="Lowest metric score of a segment predicted to be error-free.")
     ] = None,
-    draws: Annotated[
-        int, typer.Option("--draws", min=0, help="Number of resamples per significance test; 0 = no tests.")
-    ] = 10_000,
+    draws: options.TestDraws = 10_000,
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
     format: options.TableJsonTsv = "table",
-    json_: options.Json = False,
 ) -> None:
     """Evaluate error spans and error-free segments of metrics against human annotations, with tests by document."""
     from wholetext.cli.meta_tables import render_raters, render_spans
@@ -226,7 +222,6 @@ def spans(
     people, *more = read_spans(*_file_and_name(options.named([gold])[0]))
     if more:
         raise InputError("GOLD is a run folder with several metrics", where=gold, next="give a file of human spans")
-    format = "json" if json_ else format
     if raters:
         render_raters(*rater_spans(people, how), format)
         return

@@ -75,30 +75,29 @@ def _chance(result: TaskResult) -> str:
 def _print(meta: Meta) -> None:
     from rich.text import Text
 
-    results, names = meta.table.results, metric_order(meta)
-    average, console = meta.table.average, terminal.console(max(100, 34 * (len(results) + 2)))
-    table = terminal.plain_table(["metric"], ["average", "mean rank"] if average else [])
-    for result in results:
-        table.add_column(Text(short(result, meta)), justify="right", overflow="fold")
-    for name in names:
-        lead = _averages(average, name) if average else []
-        table.add_row(Text(terminal.printable(name)), *lead, *(_cell(result, name) for result in results))
+    results, average, console = meta.table.results, meta.table.average, terminal.console(80)
     blank = ["", ""] if average else []
-    table.add_row(Text("chance", style="dim"), *blank, *map(_chance, results))
-    table.add_row(Text("pairs", style="dim"), *blank, *(f"{r.estimates[0].pairs:,}" for r in results))
-    table.add_row(Text("systems × items", style="dim"), *blank, *(f"{r.systems} × {r.items}" for r in results))
-    console.print(table)
-    for line in _explanations(meta):
-        console.print(Text(line, style="dim"), soft_wrap=True)
+    rows: list[list[Any]] = [[name, *(_averages(average, name) if average else []),
+                              *(_cell(result, name) for result in results)] for name in metric_order(meta)]
+    rows += [[Text("chance", style="dim"), *blank, *map(_chance, results)],
+             [Text("pairs", style="dim"), *blank, *(f"{r.estimates[0].pairs:,}" for r in results)],
+             [Text("systems × items", style="dim"), *blank, *(f"{r.systems} × {r.items}" for r in results)]]
+    lead = ["average", "mean rank"] if average else []
+    terminal.print_blocks(["metric", *lead, *(short(result, meta) for result in results)], rows, 1, console)
+    for line in ["", *_explanations(meta)]:
+        console.print(Text(line, style="dim"))
+    for part in meta.parts:
+        for metric in part.metrics:
+            if metric.source != "file":
+                terminal.print_signature(f"  {metric.name}  {metric.short}", console)
+    for where, level, names, table in meta.between:
+        console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
+        cells = [[name, *(number(value) for value in row)] for name, row in zip(names, table.tolist())]
+        terminal.print_blocks(["", *names], cells, 1, console)
     for points in meta.curves.values():
-        curve = terminal.plain_table()
-        for title in CURVE:
-            curve.add_column(title, justify="left" if title in ("metric", "scored") else "right")
-        for row in _curve(points):
-            curve.add_row(*row)
-        console.print(curve)
-    for note in meta.notes:
-        console.print(Text(f"! {note}", style="yellow"), soft_wrap=True)
+        console.print()
+        terminal.print_blocks(CURVE, _curve(points), 3, console)
+    terminal.notes(meta.notes, console)
 
 
 def _averages(average: Average, name: str) -> list[str]:
@@ -110,7 +109,7 @@ def _averages(average: Average, name: str) -> list[str]:
 
 
 def _explanations(meta: Meta) -> list[str]:
-    lines = [""]
+    lines = []
     first = meta.table.results[0]
     if first.draws:
         lines.append("The first number is the rank cluster: a metric opens a new one when some metric above it in the "
@@ -127,17 +126,12 @@ def _explanations(meta: Meta) -> list[str]:
         rules += ["undefined rows count as 0"] * measure.nan_as_zero
         lines.append(f"Where rows are averaged, {' and '.join(rules)}.")
     for part in meta.parts:
-        where = part.field
+        where = part.participants
         out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "nobody"
         gold = where.gold_name if where.gold_at("sys") == where.gold_name else (
             f"{where.gold_name} ({where.gold_at('sys')} of systems)")
         lines.append(f"{where.name}: gold {gold}, reference {', '.join(where.refs) or 'none'}, "
                      f"{count(len(where.systems), 'system')}, left out: {out}.")
-        lines += [f"  {m.name}  {m.short}" for m in part.metrics if m.source != "file"]
-    for where_name, level, names, table in meta.between:
-        lines.append(f"between metrics, {where_name}, {level} (Pearson):")
-        lines += [f"  {name:<24}" + " ".join(f"{value:6.3f}" for value in row)
-                  for name, row in zip(names, table.tolist())]
     return lines
 
 
@@ -219,7 +213,7 @@ def render_spans(found: SpanResults, format: str) -> None:
     rows = [[name, *(_span_cell(one, name) for one in found.measures)] for name in names]
     majority = max(found.error_free, found.segments - found.error_free) / found.segments
     _print_table(["metric", *(TITLES[one.measure] for one in found.measures)], rows, (
-        "Rank cluster (metrics that no test by document tells apart), value, 95 % interval by document; P, R: "
+        "Rank cluster (metrics without significant differences by document), value, 95 % interval by document; P, R: "
         "precision and recall.",
         f"{found.segments:,} segments of {found.documents:,} documents, {found.spans:,} spans; "
         f"{found.error_free:,} segments ({found.error_free / found.segments:.1%}) are error-free: saying the more "
@@ -229,10 +223,11 @@ def render_spans(found: SpanResults, format: str) -> None:
 def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
     """Raters against each other."""
     if format == "json":
-        rows = [{"one": row.one, "two": row.two, "segments": row.segments, "documents": row.documents,
-                 **{name: _or_none(value) for name, value in row.scores.items()},
+        from wholetext.scoring.comparison import plain
+
+        rows = [{"one": row.one, "two": row.two, "segments": row.segments, "documents": row.documents, **row.scores,
                  "intervals": {name: _bounds(one) for name, one in row.intervals.items()}} for row in found]
-        terminal.print_json({"raters": rows, "notes": list(notes)})
+        terminal.print_json(plain({"raters": rows, "notes": notes}))
         return
     measures = list(found[0].scores)
     if format == "tsv":
@@ -244,23 +239,26 @@ def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str
     table = [[row.one, row.two, f"{row.segments:,}",
               *(f"{number(row.scores[name])}{_bracketed(row.intervals[name])}" for name in measures)] for row in found]
     _print_table(["rater", "rater", "segments", *(TITLES[name] for name in measures)], table,
-           ("Texts that both raters marked; 95 % intervals by document.",), notes)
+           ("Texts that both raters marked; 95 % intervals by document.",), notes, fixed=2)
 
 
 def spans_json(found: SpanResults) -> dict[str, Any]:
     """Everything, undefined numbers as null."""
-    return {
+    from wholetext.scoring.comparison import plain
+
+    values: dict[str, Any] = plain({
         "segments": found.segments, "documents": found.documents, "spans": found.spans, "error_free": found.error_free,
         "measures": [{
             "measure": one.measure,
-            "metrics": [{"name": name, "value": _or_none(value), "precision": _or_none(precision),
-                         "recall": _or_none(recall), "interval": _bounds(bounds), "rank": rank}
+            "metrics": [{"name": name, "value": value, "precision": precision, "recall": recall,
+                         "interval": _bounds(bounds), "rank": rank}
                         for name, value, precision, recall, bounds, rank in zip(
                             one.metrics, one.values, one.precision, one.recall, one.intervals, one.ranks)],
-            "p": [[_or_none(float(p)) for p in row] for row in one.p],
+            "p": one.p,
         } for one in found.measures],
-        "notes": list(found.notes),
-    }
+        "notes": found.notes,
+    })
+    return values
 
 
 def _span_cell(one: SpanMeasure, name: str) -> str:
@@ -279,26 +277,17 @@ def _bracketed(bounds: Interval) -> str:
     return "" if math.isnan(bounds.low) else f" [{number(bounds.low)}, {number(bounds.high)}]"
 
 
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def _bounds(bounds: Interval) -> list[float] | None:
     return None if math.isnan(bounds.low) else [bounds.low, bounds.high]
 
 
 def _print_table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[str], notes: Sequence[str]
+    head: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[str], notes: Sequence[str], fixed: int = 1
 ) -> None:
     from rich.text import Text
 
-    console = terminal.console(max(100, 34 * len(head)))
-    table = terminal.plain_table([head[0]])
-    for title in head[1:]:
-        table.add_column(Text(title), justify="right", overflow="fold")
-    for first, *cells in rows:
-        table.add_row(Text(terminal.printable(first)), *map(Text, cells))
-    console.print(table)
+    console = terminal.console(80)
+    terminal.print_blocks(head, rows, fixed, console)
     for line in lines:
-        console.print(Text(line, style="dim"), soft_wrap=True)
+        console.print(Text(line, style="dim"))
     terminal.notes(notes, console)

@@ -65,12 +65,19 @@ Metrics = Annotated[
     list[str] | None,
     metrics_option("Metrics to compute, [view:]metric[@model] (default: document-level ones that are installed)"),
 ]
-Out = Annotated[Path | None, typer.Option("--out", help="Output run folder (read by compare, explain and report).")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Output run folder (read by compare, explain and report).")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing run in --out.")]
 Json = Annotated[bool, typer.Option("--json", help="Same as -f json.")]
 TableOrJson = Annotated[Literal["table", "json"], typer.Option("-f", "--format", help="Output format.")]
 TableJsonTsv = Annotated[Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="Output format.")]
 Format = Annotated[Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="Output format.")]
+SampleFormat = Annotated[
+    Literal["list", "json", "pearmut"],
+    typer.Option("-f", "--format", help="List of documents, JSON, or a campaign for Pearmut."),
+]
+_FORMATS_WITH_JSON = (TableOrJson, TableJsonTsv, Format, SampleFormat)  # verbs with one of them also have --json
 Signatures = Annotated[bool, typer.Option("--signatures", help="Print full signatures.")]
 ByDomain = Annotated[bool, typer.Option("--by-domain", help="Also show the scores within each domain.")]
 Baseline = Annotated[
@@ -85,6 +92,14 @@ Seed = Annotated[
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
 Gold = Annotated[str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")]
+RunFolder = Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")]
+Resamples = Annotated[int, typer.Option("--draws", min=1, help="Number of bootstrap resamples of documents.")]
+TestDraws = Annotated[
+    int, typer.Option("--draws", min=0, help="Number of resamples per significance test; 0 = no tests.")
+]
+_LENGTHS = typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")
+Lengths = Annotated[str, _LENGTHS]
+LengthsIfAny = Annotated[str | None, _LENGTHS]
 Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")]
 Endpoint = Annotated[
     str, typer.Option("--endpoint", metavar="URL", envvar="OPENAI_BASE_URL", help="OpenAI-compatible server of judges.")
@@ -101,7 +116,7 @@ Decimals = Annotated[
 ]
 
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Number of workers; without --on, processes of this machine.")
+    int | None, typer.Option("--workers", min=1, help="Number of workers; local processes unless --on names others.")
 ]
 
 
@@ -151,7 +166,7 @@ class Execution:
     ] = None
 
     endpoint: Endpoint = ""
-    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Maximum number of calls to judges at a time.")] = 8
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Maximum number of parallel calls to judges.")] = 8
     rate: Annotated[
         float | None, typer.Option("--rate", help="Maximum number of calls to judges per minute (default: no limit).")
     ] = None
@@ -159,18 +174,18 @@ class Execution:
     prices: Prices = ""
     budget: Annotated[
         float | None,
-        typer.Option("--budget", help="Stop before calls to judges cost more (needs --prices); answers are kept."),
+        typer.Option("--budget", help="Maximum cost of calls to judges (needs --prices); answers are cached."),
     ] = None
     on: Annotated[
         str | None,
         typer.Option("--on", metavar="local|processes|ray[://HOST:PORT]",
-                     help="Where to compute: this process, others of this machine, or a Ray cluster."),
+                     help="Where to compute: this process, other local processes, or a Ray cluster."),
     ] = None
     workers: Workers = None
     gpus: Annotated[
         int | None,
         typer.Option("--gpus", min=0,
-                     help="Number of GPUs to share out; by default a worker for each. 0: as --device cpu."),
+                     help="Number of GPUs to use, with one worker each by default; 0 = --device cpu."),
     ] = None
 
     def options(self, **more: Any) -> Options:
@@ -194,8 +209,8 @@ class Execution:
 
 Nulls = Annotated[
     Literal["count", "worst", "drop"] | None,
-    typer.Option("--nulls", help="What alignment finds left out or added: count it as text (default), give it the "
-                                 "metric's worst score, or drop it."),
+    typer.Option("--nulls", help="Omissions and additions found by alignment: score them as text (default), give them "
+                                 "the metric's worst score, or drop them."),
 ]  # fmt: skip
 
 
@@ -246,10 +261,25 @@ class Testing:
         return Significance(self.test, unit, self.draws, self.seed, self.alpha, baseline)
 
 
+JUDGES = {"endpoint", "parallel", "rate", "timeout", "prices", "budget"}  # of Execution
+TITLES = {Files: "Input", Chosen: "Input", Aligning: "Alignment", Testing: "Significance tests",
+          Execution: "Models and processors"}  # fmt: skip
+
+
+def sections(verb: Callable[..., None]) -> dict[str, str]:
+    """The titles under which help lists the options of a verb's groups."""
+    parameters = inspect.signature(verb, eval_str=True).parameters.values()
+    return {option.name: "LLM judges" if option.name in JUDGES else TITLES[one.annotation]
+            for one in parameters if one.annotation in TITLES for option in fields(one.annotation)}
+
+
 def flattened(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb as typer reads it: a parameter that is a group of options stands for the options of the group."""
+    """The verb as typer reads it: a parameter that is a group of options stands for the options of the group, and one
+    of the formats for ``-f`` and ``--json``.
+    """
     parameters = inspect.signature(verb, eval_str=True).parameters  # get_type_hints of Python 3.10 would hide options
     groups: dict[str, Any] = {name: one.annotation for name, one in parameters.items() if is_dataclass(one.annotation)}
+    formatted = any(one.annotation in _FORMATS_WITH_JSON for one in parameters.values())
     options = []
     for name, parameter in parameters.items():
         if name in groups:
@@ -258,9 +288,13 @@ def flattened(verb: Callable[..., None]) -> Callable[..., None]:
                                           annotation=kinds[one.name]) for one in fields(groups[name])]
         else:
             options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        if parameter.annotation in _FORMATS_WITH_JSON:
+            options.append(inspect.Parameter("json_", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json))
 
     @wraps(verb)
     def run(**given: Any) -> None:
+        if formatted and given.pop("json_", False):
+            given["format"] = "json"
         made = {name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()}
         try:
             verb(**made, **given)

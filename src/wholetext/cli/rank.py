@@ -26,7 +26,7 @@ def rank(
     without: Annotated[list[str] | None, typer.Option("--without", help="Exclude these metrics (repeatable).")] = None,
     lower: Annotated[
         list[str] | None,
-        typer.Option("--lower", help="Published metrics of which lower is better (repeatable). A run says so itself."),
+        typer.Option("--lower", help="Published metrics where lower is better (repeatable; known for runs)."),
     ] = None,
     method: Annotated[
         Literal["autorank", "mean-rank", "borda"], typer.Option("--method", help="How metrics are combined.")
@@ -34,10 +34,9 @@ def rank(
     langs: options.Langs = None,
     by_domain: Annotated[bool, typer.Option("--by-domain", help="Also rank within each domain.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write ranking.json into this folder (read by report).")
+        Path | None, typer.Option("--out", "-o", help="Write ranking.json into this folder (read by report).")
     ] = None,
     format: options.Format = "table",
-    json_: options.Json = False,
     draws: Annotated[
         int | None,
         typer.Option("--draws", min=0, help="Bootstrap resamples of documents (default: 1,000 or more; 0: none)."),
@@ -54,7 +53,7 @@ def rank(
     found = ranked(source, metric or (), without=without or (), lower_is_better=lower or (), method=method,
                    langs=langs or "", draws=draws, seed=seed, alpha=alpha, out=out)
     head, rows = _cells(found, by_domain)
-    if json_ or format == "json":
+    if format == "json":
         terminal.print_json(found.as_json())
     elif format == "table":
         with terminal.paged():
@@ -102,5 +101,5 @@ def _table(found: Ranking, head: list[str], rows: list[list[str]]) -> None:
     if found.draws:
         said += f" 95 % intervals of value and rank over {found.draws:,} resamples of documents; # is the rank cluster."
     console.print(Text(said, style="dim"))
-    console.print(Text(found.signature, style="dim", overflow="fold"))
+    terminal.print_signature(found.signature, console)
     terminal.notes(found.notes, console)

@@ -12,7 +12,7 @@ import typer
 from wholetext.cli import options, terminal
 from wholetext.cli.shell.completion import complete_documents, complete_metrics, complete_systems
 from wholetext.cli.terminal import number, warn
-from wholetext.errors import count
+from wholetext.errors import WriteError, count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def compare(
     *,
     context: typer.Context,
-    run: Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")],
+    run: options.RunFolder,
     baseline: options.Baseline = None,
     metric: Annotated[
         list[str] | None, options.metrics_option("Restrict to these metrics of the run")
@@ -36,7 +36,6 @@ def compare(
         str | None, typer.Option("--output", help="Output of the metric to compare, e.g. recall (default: the score).")
     ] = None,
     format: options.Format = "table",
-    json_: options.Json = False,
     width: options.Decimals = None,
     by_domain: options.ByDomain = False,
     testing: options.Testing,
@@ -61,19 +60,18 @@ def compare(
     results = replace(results, scores={spec: results.scores[spec] for spec in specs})
     how = _given(context, results, testing.significance(baseline))
     comparisons = compare_run(results, how, output)[1]
-    shown = "json" if json_ else format
-    with terminal.paged(shown == "table"):
-        render(results, comparisons, shown, signatures, width, by_domain)
-        if shown == "table":
+    with terminal.paged(format == "table"):
+        render(results, comparisons, format, signatures, width, by_domain)
+        if format == "table":
             pairs([comparisons[spec] for spec in specs], width)
 
 
 def gate(
     *,
     context: typer.Context,
-    run: Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")],
+    run: options.RunFolder,
     baseline: Annotated[
-        str, typer.Option("--baseline", autocompletion=complete_systems, help="System that no other may fall below.")
+        str, typer.Option("--baseline", autocompletion=complete_systems, help="System that others must not fall below.")
     ],
     metric: Annotated[list[str] | None, options.metrics_option("Metrics of the run to check (default: all)")] = None,
     system: Annotated[
@@ -82,14 +80,13 @@ def gate(
                      help="Systems to check (repeatable; default: all others)."),
     ] = None,
     max_drop: Annotated[
-        float, typer.Option("--max-drop", min=0, help="Largest significant fall that passes, in units of the score.")
+        float, typer.Option("--max-drop", min=0, help="Maximum significant drop that passes, in units of the score.")
     ] = 0.0,
     junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")] = None,
     format: options.TableOrJson = "table",
-    json_: options.Json = False,
     testing: options.Testing,
 ) -> None:
-    """Exit with code 1 if a system falls significantly below the baseline; print why, one line per check."""
+    """Exit with code 1 if a system scores significantly below the baseline; print one line per check."""
     from wholetext.files.storage import write_file
     from wholetext.scoring.evaluate import open_run
     from wholetext.scoring.gate import gate as check
@@ -98,13 +95,19 @@ def gate(
     found = check(results, baseline, metrics=metric or (), systems=system or (), max_drop=max_drop,
                   significance=_given(context, results, testing.significance(baseline)))
     if junit is not None:
+        if junit.is_file() and junit.stat().st_size and b"<testsuites" not in junit.read_bytes()[:4096]:
+            raise WriteError("this file is not JUnit XML, and would be replaced", where=str(junit),
+                             next="choose another file with --junit")
         write_file(junit, found.junit())
-    if json_ or format == "json":
+    if format == "json":
         terminal.print_json(found.as_json())
     else:
         warn(found.notes)
-        for one in found.checks:
-            print(one.reason)
+        for one in sorted(found.checks, key=lambda one: not one.passed):  # failed ones stand last, where one looks
+            print(terminal.printable(one.reason))
+        failed = sum(not one.passed for one in found.checks)
+        if len(found.checks) > 1:
+            print(f"{failed or 'none'} of {count(len(found.checks), 'check')} failed")
     if not found.passed:
         raise typer.Exit(1)
 
@@ -144,7 +147,6 @@ def explain(
     ref: Annotated[str | None, typer.Option("--ref", help="Reference to show (default: the first).")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Also show segments without errors.")] = False,
     format: options.TableOrJson = "table",
-    json_: options.Json = False,
     sources: options.Sources = None,
     translations: options.Translations = None,
     references: options.References = None,
@@ -166,7 +168,7 @@ def explain(
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
     found = find(results, metric, system=system, doc=doc, ref=ref)
     warn(found.notes)
-    if json_ or format == "json":
+    if format == "json":
         terminal.print_json(found.as_json())
     else:
         with terminal.paged():
@@ -177,7 +179,7 @@ def _side_by_side(found: Explained, *, every: bool) -> None:
     """Print a document beside its reference: its score, what matches, is missing or extra, a line per category."""
     from rich.text import Text
 
-    console, values = terminal.console(120, highlight=False), found.values()
+    console, values = terminal.console(80, highlight=False), found.values()
     main = " ".join(f"{name} {number(values[name], 4)}" for name in list(values)[: 3 if found.reasons else 1])
     names = terminal.printable(f"{found.doc}  {found.system}  {found.spec}")
     console.print(Text(f"{names}  {main}", style="bold"))

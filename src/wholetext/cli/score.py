@@ -43,7 +43,6 @@ def score(
         typer.Option("--store", help="Format of the run folder; auto is parquet from 1,000,000 rows on."),
     ] = "auto",
     format: options.Format = "table",
-    json_: options.Json = False,
     width: options.Decimals = None,
     score_only: Annotated[
         bool,
@@ -68,7 +67,7 @@ def score(
     ] = None,
     dry_run: Annotated[
         Path | None,
-        typer.Option("--dry-run", metavar="FILE", help="Write the calls that judges would make to FILE; make none."),
+        typer.Option("--dry-run", metavar="FILE", help="Write the calls of judges to FILE without making them."),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -84,6 +83,7 @@ def score(
     loaded = options.load(files, chosen)
     metrics = with_model(metric, model) if model else metric or _chosen(loaded, quiet)
     if dry_run is not None:
+        _refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
         _write_prompts(loaded, metrics, dry_run, execution)
         return
     how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
@@ -94,7 +94,7 @@ def score(
     except WholetextError:
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise
-    shown = "scores" if score_only else "json" if json_ else format
+    shown = "scores" if score_only else format
     with terminal.paged(shown == "table"):
         render(results, compare_run(results)[1], shown, signatures, width, by_domain)
     if how.calls.counts and not quiet:
@@ -140,7 +140,6 @@ def plan(
     endpoint: options.Endpoint = "",
     prices: options.Prices = "",
     format: options.TableOrJson = "table",
-    json_: options.Json = False,
 ) -> None:
     """Show what would be scored, without running models: rows, inputs, truncation, calls and their cost, texts."""
     from wholetext.backends.chat.calls import Calls
@@ -151,7 +150,7 @@ def plan(
     metrics = metric or _chosen(loaded, quiet=False)
     calls = Calls(endpoint, prices=prices)
     plans = [make(loaded.corpus, loaded.outputs, text, show=show, calls=calls) for text in metrics]
-    if json_ or format == "json":
+    if format == "json":
         terminal.print_json([one.as_json() for one in plans])
         return
     for one in plans:
@@ -203,11 +202,10 @@ def sweep(
     ] = 0,
     chosen: options.Chosen,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Output run folder; the grid is written to grid.json.")
+        Path | None, typer.Option("--out", "-o", help="Output run folder; the grid is written to grid.json.")
     ] = None,
     overwrite: options.Overwrite = False,
     format: options.TableJsonTsv = "table",
-    json_: options.Json = False,
     execution: options.Execution,
     quiet: options.Quiet = False,
 ) -> None:
@@ -227,8 +225,8 @@ def sweep(
     found = replace(found, results=replace(found.results, warnings=notes))
     if out is not None:
         write_sweep(found, out)
-    with terminal.paged(not json_ and format == "table"):
-        _show_grid(found, "json" if json_ else format)
+    with terminal.paged(format == "table"):
+        _show_grid(found, format)
 
 
 def _show_grid(found: Sweep, format: Literal["table", "json", "tsv"]) -> None:
@@ -268,9 +266,9 @@ def _grid_table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None
         rows.append([*map(str, cell.settings.values()), *scores, *shown])
     console.print(Text(f"{found.metric} {'↑' if found.higher_is_better else '↓'}", style="bold"))
     terminal.print_blocks([*head[:-3], *(head[at - 3] for at in kept)], rows, len(found.axes), console)
-    said = ("dropped: segments not scored", "context cut: rows that lost context to the model's limit",
+    legend = ("dropped: segments not scored", "context cut: rows that lost context to the model's limit",
             "text cut: rows that lost scored text to it")  # fmt: skip
-    what = "; ".join(said[at] for at in kept) or "Every segment was scored, and nothing was cut"
+    what = "; ".join(legend[at] for at in kept) or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(sum(map(len, corpus.docs)), 'segment')}"
     console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {what}.", style="dim"))
     terminal.notes(notes, console)
@@ -294,7 +292,7 @@ def align(
     ] = "rules",
     similarity: Annotated[
         Literal["auto", "vectors", "words"],
-        typer.Option("--similarity", help="Align by sentence vectors (auto: where they know both languages) or words."),
+        typer.Option("--similarity", help="Align by sentence vectors (auto: if they support both languages) or words."),
     ] = "auto",
     nulls: options.Nulls = None,
     every: Annotated[
@@ -303,9 +301,8 @@ def align(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing output file.")] = False,
     workers: options.Workers = None,
     format: options.TableOrJson = "table",
-    json_: options.Json = False,
 ) -> None:
-    """Align outputs with other sentence boundaries to the source segments; report omissions and additions."""
+    """Align outputs with different sentence boundaries to the source segments; report omissions and additions."""
     from wholetext.alignment.realign import AlignOptions
     from wholetext.alignment.realign import align as run
     from wholetext.executors.executor import Executor
@@ -318,7 +315,7 @@ def align(
                    executor=executor)
     jsonl.write(out, replace(loaded, outputs=done.outputs))
     warn(terminal.by_kind([*loaded.warnings, *done.notes]))
-    if json_ or format == "json":
+    if format == "json":
         by_words = {system: {one.doc: one.note for one in some if one.note} for system, some in done.documents.items()}
         terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words,
                              "notes": [*loaded.warnings, *done.notes], "documents": done.details})  # fmt: skip
@@ -327,17 +324,17 @@ def align(
     print(f"\nwritten: {out}   next: wholetext score {out} -m …")
 
 
-def _refuse_existing(out: Path, files: options.Files, overwrite: bool) -> None:
+def _refuse_existing(out: Path, files: options.Files, overwrite: bool, option: str = "--out") -> None:
     """Raise if the output file exists and may not be replaced; an input file never may."""
     if not out.is_file():
         return
     given = [files.input, files.sources, files.docs, *(files.translations or ()), *(files.references or ())]
     paths = [path for one in given if one for path in (Path(one), Path(one.partition("=")[2] or one))]
     if any(os.path.exists(path) and path.samefile(out) for path in paths):  # noqa: PTH110 - names may be too long
-        raise InputError("this is one of the input files", where=str(out), next="choose another --out")
+        raise InputError("this is one of the input files", where=str(out), next=f"choose another {option}")
     if not overwrite:
         raise InputError("this file exists already", where=str(out),
-                         next="choose another --out, or replace it with --overwrite")
+                         next=f"choose another {option}, or replace it with --overwrite")
 
 
 def _beads(rows: Sequence[dict[str, Any]]) -> None:
@@ -345,15 +342,12 @@ def _beads(rows: Sequence[dict[str, Any]]) -> None:
 
     from wholetext.alignment.realign import KINDS
 
-    table = terminal.plain_table()
-    for name in ("system", "documents", *KINDS, "moved", "omitted", "added"):
-        table.add_column(name, justify="left" if name == "system" else "right")
-    for row in rows:
-        cells = [f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()]
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    terminal.console().print(table)
-    print("documents that were lined up; beads of segments–sentences (1–0 left out, 0–1 added; moved: out of order); "
-          "mean share of characters left out and added")
+    console = terminal.console(80)
+    cells = [[f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
+    terminal.print_blocks(["system", "documents", *KINDS, "moved", "omitted", "added"], cells, 1, console)
+    console.print(Text(
+        "documents that were aligned; beads of segments–sentences (1–0 left out, 0–1 added; moved: out of order); "
+        "mean share of characters left out and added", style="dim"))
 
 
 def demo(
@@ -363,7 +357,7 @@ def demo(
     metric: Annotated[
         list[str] | None, options.metrics_option("Metrics to compute instead of the demo's")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Output run folder.")] = Path("demo-run"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Output run folder.")] = Path("demo-run"),
     overwrite: options.Overwrite = False,
 ) -> None:
     """Score the bundled documents with every kind of metric that is installed."""

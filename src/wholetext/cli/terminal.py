@@ -26,12 +26,15 @@ from wholetext.files.parsing import printable as printable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from wholetext.executors.executor import Executor
     from wholetext.scoring.blocks.parts import Progress
 
 _OF_DOCUMENT = re.compile(r"(.+?), document \S")
 _ON_DOCUMENT = re.compile(r"(?P<system>.+?), document (?P<doc>.+?): (?:(?P<times>\d+) × )?(?P<what>.+)")
+MARKS = "-_./:@(), "  # characters after which long names are wrapped
+TIED = "\N{NO-BREAK SPACE}"  # between words that stay on one line: p ≤ 0.05
 _FIRST = 3  # notes on documents of one system or side that tables show
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
 LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
@@ -185,10 +188,10 @@ def wrapped(text: str, width: int, after: str, indent: str = "") -> str:
         if lines[-1].strip() and cell_len(lines[-1] + part.rstrip()) > width:
             lines.append(indent)
         lines[-1] += part
-        while cell_len(lines[-1]) > width:
+        while cell_len(lines[-1].rstrip()) > width:
             kept = set_cell_size(lines[-1], width).rstrip()
             lines[-1:] = [kept, indent + lines[-1][len(kept) :]]
-    return "\n".join(lines)
+    return "\n".join(map(str.rstrip, lines)).replace(TIED, " ")
 
 
 def plain_table(left: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
@@ -203,22 +206,40 @@ def plain_table(left: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
     return table
 
 
-def print_blocks(head: Sequence[str], rows: Sequence[Sequence[str]], fixed: int, console: Console) -> None:
-    """A table; columns that have no room beside the others go into a block below, with the first ``fixed`` again."""
+def print_blocks(head: Sequence[Any], rows: Sequence[Sequence[Any]], fixed: int, console: Console) -> None:
+    """A table of strings or rich's texts; columns that have no room beside the others go into a block below, with the
+    first ``fixed`` again. Long names in these, and long titles, are wrapped at their marks; no other cell is broken."""
+    from rich.cells import cell_len
     from rich.text import Text
 
-    widths = [max(Text(printable(line[i])).cell_len for line in [head, *rows]) for i in range(len(head))]
+    def cell(value: Any, most: int) -> Text:
+        return value if isinstance(value, Text) else Text(wrapped(printable(value), most, MARKS) if most else
+                                                          printable(value))
+
+    names = max(12, console.width // 3)
+    titles = [cell(title, names if i < fixed else 30) for i, title in enumerate(head)]
+    table = [titles, *([cell(value, names if i < fixed else 0) for i, value in enumerate(line)] for line in rows)]
+    widths = [max(cell_len(part) for line in table for part in line[i].plain.split("\n")) for i in range(len(head))]
     begin = fixed
     while begin < len(head):
         end, room = begin + 1, console.width - sum(widths[:fixed]) - 2 * fixed - widths[begin]
         while end < len(head) and widths[end] + 2 <= room:
             room -= widths[end] + 2
             end += 1
-        table = plain_table(head[:fixed], head[begin:end])
-        for line in rows:
-            table.add_row(*(Text(printable(cell)) for cell in (*line[:fixed], *line[begin:end])))
-        console.print(*([""] if begin > fixed else []), table, sep="\n")
+        block = plain_table()
+        for i in (*range(fixed), *range(begin, end)):
+            block.add_column(titles[i], min_width=widths[i], no_wrap=True, justify="left" if i < fixed else "right")
+        for line in table[1:]:
+            block.add_row(*line[:fixed], *line[begin:end])
+        console.print(*([""] if begin > fixed else []), block, sep="\n")
         begin = end
+
+
+def print_signature(signature: str, console: Console) -> None:
+    """A signature below a table, on lines that end between its parts."""
+    from rich.text import Text
+
+    console.print(Text(wrapped(signature, console.width, "| ", "  "), style="dim"))
 
 
 def first_of_each(found: Sequence[str]) -> list[str]:
@@ -236,14 +257,10 @@ def first_of_each(found: Sequence[str]) -> list[str]:
 
 def notes(found: Sequence[str], console: Console) -> None:
     """Notes below a table, wrapped to its width; of many about documents of one text the first few."""
-    from rich.table import Table
     from rich.text import Text
 
-    grid = Table.grid(padding=(0, 1))
     for note in first_of_each(found):
-        grid.add_row("!", Text(note, overflow="fold"), style="yellow")
-    if found:
-        console.print(grid)
+        console.print(Text(wrapped(f"! {printable(note)}", console.width, " ", "  "), style="yellow"))
 
 
 def worker_shares(done: Sequence[int]) -> str:
@@ -266,7 +283,7 @@ def progress_bar(quiet: bool, executor: Executor | None = None) -> Iterator[Prog
 
     class Rate(TextColumn):
         def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed or task.completed / (task.elapsed or 1)
+            speed = task.finished_speed or task.speed or task.completed / (task.finished_time or task.elapsed or 1)
             return Text(f"{speed:,.{0 if speed >= 10 else 1}f}/s" if task.completed else "")
 
     name = Column(no_wrap=True, overflow="ellipsis", max_width=30)

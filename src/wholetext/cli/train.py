@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def train(
     data: Annotated[list[str], typer.Argument(help="Recipe file (RECIPE.toml), or EvalSet folders (with -l).")],
-    out: Annotated[Path, typer.Option("--out", help="Output folder; an interrupted run in it is resumed.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Output folder; an interrupted run in it is resumed.")],
     langs: Annotated[list[str] | None, typer.Option("-l", "--langs", help="Language pair (repeatable).")] = None,
     human: Annotated[
         str | None, typer.Option("--human", help="Human scores to use, by name (default: MQM if available).")
@@ -35,7 +35,7 @@ def train(
         Literal["sentence", "uniform", "stratified"] | None,
         typer.Option("--sampling", help="Paragraph lengths per epoch: k = 1, all, or equally many of each."),
     ] = None,
-    k: Annotated[str | None, typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")] = None,
+    k: options.LengthsIfAny = None,
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")] = None,
     batch: Annotated[int | None, typer.Option("--batch", min=1, help="Batch size.")] = None,
     rate: Annotated[float | None, typer.Option("--rate", help="Learning rate of the base model.")] = None,
@@ -129,7 +129,7 @@ def show(found: Trained) -> None:
         table.add_row(part, str(pairs), f"{acc:.4f}", f"{pearson:.4f}")
     if len(found.verdict.parts) > 1:
         table.add_row("mean", "", f"{found.verdict.acc_eq:.4f}", f"{found.verdict.pearson:.4f}")
-    terminal.console(120).print(table)
+    terminal.console(80).print(table)
     first, best = found.history[0]["verdict"]["loss"], found.verdict.loss
     ends = {"end": "after the last epoch", "patience": "by early stopping", "minutes": "at the time limit"}
     print(f"\n{found.examples[0]} training and {found.examples[1]} validation examples; ended {ends[found.stopped]}, "

@@ -21,13 +21,16 @@ _BREAKS = re.compile("[:@=]+")  # bash makes words of their own of these
 _LARGEST = 20 << 20  # bytes of a file that is read to complete a name
 
 
-def complete_metrics(incomplete: str) -> list[str]:
-    """Metrics, aliases and views; metrics after ``view:``, models after ``metric@``, more metrics after a comma."""
+def complete_metrics(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Metrics, aliases and views; metrics after ``view:``, models after ``metric@``, more metrics after a comma. After
+    a run folder, its metrics."""
     from wholetext.backends.catalogue import CATALOGUE
     from wholetext.registry import names, view_names
 
     done = re.match(r"(?:.*,(?![^(]*\)))?", incomplete)[0]  # type: ignore[index]  # metrics before the last comma
     rest = incomplete[len(done) :]
+    if there := _metrics_of(ctx):
+        return [done + name for name in there]
     if "@" in rest:
         metric = re.sub(r"^.*:|\(.*", "", rest.partition("@")[0])
         models = [one.name for one in CATALOGUE if metric in one.used_by] or [one.name for one in CATALOGUE]
@@ -35,6 +38,23 @@ def complete_metrics(incomplete: str) -> list[str]:
     view = rest[: rest.rfind(":") + 1]
     offered = [view + name for name in names()] + ([] if view else [f"{name}:" for name in view_names()])
     return [done + name for name in offered]
+
+
+def _metrics_of(ctx: typer.Context) -> list[str]:
+    """The metrics of the run folder typed before; none where there is none."""
+    from wholetext.files.parsing import file_bytes, read_json
+
+    for path in _paths(ctx):
+        with suppress(WholetextError, OSError, ValueError, KeyError, TypeError):
+            found = read_json(file_bytes(path / "run.json", most=_LARGEST))
+            return [str(one["spec"]) for one in found["metrics"]]
+    return []
+
+
+def _paths(ctx: typer.Context) -> list[Path]:
+    """Run folders or corpora typed so far."""
+    given = (ctx.params.get("run"), ctx.params.get("input"), *(ctx.params.get("runs") or ()), *ctx.args)
+    return [Path(name) for name in given if name]
 
 
 def complete_names() -> list[str]:
@@ -67,8 +87,7 @@ def _typed_before(ctx: typer.Context) -> tuple[list[str], list[str]]:
     from wholetext.files.parsing import file_bytes, read_json
     from wholetext.io import read
 
-    for name in (ctx.params.get("run"), ctx.params.get("input"), *(ctx.params.get("runs") or ()), *ctx.args):
-        path = Path(name or "")
+    for path in _paths(ctx):
         with suppress(WholetextError, OSError, ValueError, KeyError, TypeError, AttributeError):
             if (path / "run.json").is_file():
                 lines = file_bytes(path / "texts.jsonl", most=_LARGEST).splitlines()

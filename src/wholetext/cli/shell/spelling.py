@@ -9,15 +9,52 @@ from collections.abc import Sequence
 from wholetext.errors import InputError, SpecError
 
 FILES = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
+OUTPUTS = {"-t", "--translations"}
 METRICS = {"-m", "--metric", "--metrics"}  # as sacrebleu's: -m chrf bleu
 ONE_METRIC = {"sweep", "explain"}  # verbs with a single metric
 TOKENS_PER_SEGMENT = 64  # COMET's default of 16 segments is our default of 1024 tokens
+# Options of sacrebleu and COMET that have another form here, and which
+OTHERS = {
+    "-i": "outputs are given with -t FILE …, references with -r FILE",
+    "--input": "outputs are given with -t FILE …, references with -r FILE",
+    "-tok": "it is an argument of the metric: -m 'bleu(tokenize=zh)'",
+    "--tokenize": "it is an argument of the metric: -m 'bleu(tokenize=zh)'",
+    "-lc": "it is an argument of the metric: -m 'bleu(lowercase=true)'",
+    "--lowercase": "it is an argument of the metric: -m 'bleu(lowercase=true)'",
+    "--smooth-method": "it is an argument of the metric: -m 'bleu(smooth=floor)'",
+    "--chrf-word-order": "it is an argument of the metric: -m 'chrf(word_order=2)', or -m chrf++",
+    "--paired-bs": "systems are always tested in pairs; choose with --test bootstrap --baseline NAME",
+    "--paired-ar": "systems are always tested in pairs; choose with --test randomization --baseline NAME",
+    "--paired-bs-n": "it is called --draws here",
+    "--paired-ar-n": "it is called --draws here",
+    "-ci": "95 % intervals are always printed",
+    "--confidence": "95 % intervals are always printed",
+    "--confidence-n": "the number of bootstrap resamples is --draws with --test bootstrap",
+    "--num-refs": "several references are given as files: -r refA.txt refB.txt",
+    "--detail": "scores of documents and segments are in results.jsonl of the run folder: --out FOLDER",
+    "--citation": "`wholetext show METRIC` names the papers of a metric and of its parameters",
+    "--list": "`wholetext list` shows all metrics; test sets are those of sacrebleu: --test-set wmt21",
+    "-sl": "scores of segments are in results.jsonl of the run folder: --out FOLDER",
+    "--sentence-level": "scores of segments are in results.jsonl of the run folder: --out FOLDER",
+    "--only_system": "-b prints scores of systems only",
+    "--to_json": "-f json prints JSON: wholetext score … -f json > FILE",
+    "--disable_cache": "it is called --no-cache here",
+    "--num_workers": "it is called --workers here (processes)",
+    "--accelerator": "it is called --device here (cpu, cuda)",
+    "--model_storage_path": "models are read from the cache of the Hugging Face Hub: set HF_HOME",
+    "--enable-context": "context is a view: -m doc-comet, or 'context(prev=2):comet@MODEL'",
+    "--lang": "the language pair is given with -l, such as -l de-en",
+    "--seed_everything": "it is called --seed here",
+}  # fmt: skip
 _FILE = re.compile(r"[^@(]*/|.*\.(jsonl?|tsv|csv|txt|xml|sgm|gz)$", re.I)
+_TEST_SET = re.compile(r"(wmt|iwslt|mtnt)[0-9][\w./-]*", re.I)  # sacrebleu's: -t wmt21
 
 
 def spread(argv: list[str]) -> list[str]:
     """``-t a b`` → ``-t a -t b``, and so for ``-m``: options that may be repeated accept several values."""
     several = FILES if {*argv[:1]} & ONE_METRIC else FILES | METRICS
+    if argv[:1] == ["score"] and (other := next((word for word in argv if word in OTHERS), "")):
+        raise InputError(f"{other} is an option of another tool", where="wholetext score", next=OTHERS[other])
     out: list[str] = []
     current = first = ""
     for word, following in zip(argv, [*argv[1:], "--"]):
@@ -28,6 +65,9 @@ def spread(argv: list[str]) -> list[str]:
                                  next=f"write {word} {kind.upper()} …, or leave it out")
             current = first = word
             continue
+        if current in OUTPUTS and _TEST_SET.fullmatch(word) and not os.path.exists(word):  # noqa: PTH110
+            raise InputError(f"{word} is a test set, and -t takes outputs", where=f"wholetext {argv[0]}",
+                             next=f"write --test-set {word} -l de-en -t FILE …")
         option = word.startswith("-") and word != "-"
         if option or (current in METRICS and not first and not _is_metric(word)):  # score -m chrf corpus.jsonl
             current = ""
