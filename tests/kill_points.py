@@ -278,6 +278,86 @@ def meta(root: Path) -> Action:
                   lambda: cli(*common, "--task", "seg:pearson", "-m", "bleu"), seen)
 
 
+def parquet(root: Path) -> Action:
+    """A run folder in Parquet is replaced by one of JSON lines."""
+    import wholetext as wt
+
+    out = root / "out"
+    common = ["score", *texts(root), "--draws", "10", "--no-cache", "-q", "--overwrite", "--out", out / "run"]
+
+    def seen() -> Any:
+        found = wt.open_run(out / "run")
+        return {spec: by["hyp"].at("row").tolist() for spec, by in found.scores.items()}, found.outputs[0].docs["a"]
+
+    return one_of(out, lambda: cli(*common, "-m", "chrf", "bleu", "--store", "parquet"),
+                  lambda: cli(*common, "-m", "ter", "--store", "jsonl"), seen)
+
+
+def stress(root: Path) -> Action:
+    """A stress test: the run, its figures and its items."""
+    import wholetext as wt
+    from wholetext.scoring.results import run_file
+
+    out, given = root / "out", texts(root)
+    (root / "hyp.txt").write_text("".join(f"The {name} of the house sleeps on the floor.\n" for name in
+                                          ("dog", "cat", "old man", "child")))
+    common = ["stress", *given, "--draws", "10", "--no-cache", "-q", "--overwrite", "--out", out / "run"]
+
+    def seen() -> Any:
+        made, items = (run_file(out / "run", name).read_text() for name in ("stress.json", "stress.jsonl"))
+        return list(wt.open_run(out / "run").scores), json.loads(made)["changes"], items
+
+    return one_of(out, lambda: cli(*common, "-m", "chrf", "--change", "swap"),
+                  lambda: cli(*common, "-m", "chrf", "bleu", "--change", "drop"), seen)
+
+
+def rank(root: Path) -> Action:
+    """ranking.json in a folder of others' files."""
+    from wholetext.files.output_folder import current
+
+    out, common = root / "out", [*texts(root), "--draws", "10", "--no-cache", "-q", "-m", "chrf", "bleu"]
+    cli("score", *common, "--out", root / "run")
+    words = ["rank", root / "run", "--draws", "10", "--out", out]
+    return one_of(out, lambda: cli(*words), lambda: cli(*words, "-m", "bleu"),
+                  lambda: current(out, "ranking.json", Exception).read_text())  # type: ignore[arg-type]
+
+
+def annotations(root: Path) -> Action:
+    """An EvalSet with judgments: texts and scores of one campaign, never of two."""
+    from wholetext.io.formats import evalset
+    from wholetext.io.formats.scores import human_scores
+
+    out = root / "out"
+
+    def log(name: str, score: int) -> Path:
+        item = {"doc": "a", "src": name, "tgt": {"s": name}}
+        said = [{"s": {"score": score, "error_spans": []}}] * 2
+        (root / name).write_text(json.dumps({"item": [{**item, "seg": seg, "item_id": f"a#{seg}"} for seg in (0, 1)],
+                                             "annotation": said, "user_id": "u", "item_i": 0}) + "\n")
+        return root / name
+
+    def seen() -> Any:
+        return evalset.read(out).outputs[0].docs, human_scores(out, "de-en", "esa", "seg").values.tolist()
+
+    words, older, newer = ["-l", "de-en", "--out", out, "--overwrite"], log("older", 10), log("newer", 90)
+    return one_of(out, lambda: cli("annotations", older, *words), lambda: cli("annotations", newer, *words), seen)
+
+
+def sample(root: Path) -> Action:
+    """A campaign for Pearmut."""
+    out, common = root / "out", [*texts(root), "--draws", "10", "--no-cache", "-q", "-m", "chrf"]
+    cli("score", *common, "--out", root / "run")
+    words = ["sample", root / "run", "--documents", "2", "-f", "pearmut", "--overwrite", "-o", out / "campaign.json"]
+    return one_of(out, lambda: cli(*words), lambda: cli(*words, "--users", "2"), lambda: files(out))
+
+
+def align(root: Path) -> Action:
+    """Aligned outputs as JSONL."""
+    out, common = root / "out", texts(root)
+    words = ["align", *common, "--overwrite", "--out", out / "aligned.jsonl"]
+    return one_of(out, lambda: cli(*words), lambda: cli(*words, "-t", f"b={root}/ref.txt"), lambda: files(out))
+
+
 def train(root: Path) -> Action:
     """A learned metric is trained anew in its folder."""
     import torch
@@ -308,7 +388,8 @@ def train(root: Path) -> Action:
     return replace(action, step=4)
 
 
-ACTIONS = {action.__name__: action for action in (score, write_run, first, sweep, report, meta, train)}
+ACTIONS = {action.__name__: action for action in (
+    score, write_run, first, sweep, report, meta, parquet, stress, rank, annotations, sample, align, train)}
 
 
 if __name__ == "__main__":

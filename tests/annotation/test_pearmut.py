@@ -188,6 +188,16 @@ def test_resets_repeats_and_controls(tmp_path: Path) -> None:
         "1 annotation without a score: not judged", "annotator 'z' failed 1 attention check"}
 
 
+def test_a_reset_withdraws_all_that_an_annotator_did_before(tmp_path: Path) -> None:
+    """Pearmut 1.1 writes one marker for an annotator, without an item."""
+    item = [{"src": "x", "tgt": {"a": "text"}, "item_id": "i0"}]
+    entries = [entry(item, {"a": 10}), entry(item, {"a": 20}, item_i=1), entry(item, {"a": 30}, "v"),
+               {"annotation": "__RESET__", "user_id": "u"}, entry(item, {"a": 40}, item_i=1)]
+    found = read_pearmut(log(tmp_path, entries))
+    assert [(one.rater, one.score) for one in found.given] == [("v", 30.0), ("u", 40.0)]
+    assert "2 submissions withdrawn by a reset" in found.notes
+
+
 def test_another_text_than_the_annotated_one_is_an_error(run: wt.Results, tmp_path: Path) -> None:
     item = [{"src": "x", "tgt": {"a": "Something else."}, "doc": "one", "seg": 0}]
     found = read_pearmut(log(tmp_path, [entry(item, {"a": 5})]))
@@ -202,7 +212,8 @@ BROKEN: list[Any] = [
     [entry([ITEM], {"a": 101})], [entry([ITEM], {"b": 1})], [entry([ITEM], {"a": True})],
     [entry([ITEM], {"a": 1}, spans=[{"start_i": 3, "end_i": 1}])], [entry([ITEM], {"a": 1}, spans=[{"start_i": None}])],
     [entry([ITEM], {"a": 1}, spans=["x"])],  # type: ignore[list-item]
-    [entry([{**ITEM, "weight": 0}], {"a": 1})], [{**entry([ITEM], {"a": 1}), "annotation": [5]}],
+    [entry([{**ITEM, "weight": 0}], {"a": 1})], [entry([{**ITEM, "weight": 1e308}], {"a": 1})],
+    [{**entry([ITEM], {"a": 1}), "annotation": [5]}],
 ]  # fmt: skip
 
 
@@ -244,3 +255,29 @@ def test_from_run_to_campaign_to_judgments(
     assert "chrf" in out
     code, _, err = call(capsys, "annotations", path, "--out", tmp_path / "set")
     assert code == 2 and "not empty" in err
+
+
+def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp_path: Path,
+                                                            capsys: pytest.CaptureFixture[str]) -> None:
+    items = make_campaign(run, spans=None).content["data"][0]
+    good, out = log(tmp_path, [entry(items, {"a": 70})]), tmp_path / "set"
+    (out / "sources").mkdir(parents=True)
+    (out / "sources" / "de-en.txt").write_text("mine")
+    words = ["annotations", good, "-l", "de-en", "--out", out, "--overwrite"]
+    code, _, err = call(capsys, *words)
+    assert code == 2 and "did not write it" in err
+    assert [path.name for path in out.rglob("*") if path.is_file()] == ["de-en.txt"]
+    assert (out / "sources" / "de-en.txt").read_text() == "mine"
+    (out / "sources" / "de-en.txt").rename(out / "thesis.tex")
+    for _ in range(2):  # its own files are replaced
+        assert call(capsys, *words)[0] == 0
+    assert (out / "thesis.tex").read_text() == "mine"
+
+
+@pytest.mark.parametrize("rater", ["a\tb", "a\nb", "a\u2028b"])
+def test_annotators_whose_names_break_a_table_are_refused(run: wt.Results, tmp_path: Path, rater: str) -> None:
+    items = make_campaign(run, spans=None).content["data"][0]
+    found = read_pearmut(log(tmp_path, [entry(items, {"a": 70}, rater)]))
+    with pytest.raises(InputError, match="name of the annotator"):
+        write_judgments(tmp_path / "set", found, found.loaded("de-en"))
+    assert not (tmp_path / "set").exists()

@@ -143,9 +143,9 @@ def test_documents_without_a_score_come_last(run: wt.Results) -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({}, "how many documents"), ({"documents": 2, "share": 0.5}, "how many documents"), ({"documents": 13}, "12"),
-    ({"documents": 0}, "at least one"), ({"share": 0.0}, "share is 0.0"), ({"share": 1.5}, "share is 1.5"),
-    ({"share": float("nan")}, "share is nan"), ({"documents": 2, "method": "best"}, "no method 'best'"),
+    ({}, "size of the sample"), ({"documents": 2, "share": 0.5}, "size of the sample"), ({"documents": 13}, "12"),
+    ({"documents": 0}, "at least one"), ({"share": 0.0}, "invalid share 0.0"), ({"share": 1.5}, "invalid share 1.5"),
+    ({"share": float("nan")}, "invalid share nan"), ({"documents": 2, "method": "best"}, "no method 'best'"),
     ({"share": 0.5, "of": "words"}, "no unit 'words'"),
     ({"documents": 2, "method": "disagreement", "metrics": ["chrf"]}, "two metrics"),
 ])  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any
 import pytest
 
 from wholetext.errors import RunError, WholetextError, WriteError
-from wholetext.files.output_folder import JOURNAL, LIST, changing, check, shared_kind
+from wholetext.files.output_folder import JOURNAL, LIST, Kind, changing, check, finish, shared_kind
+from wholetext.files.storage import sha256
 
 KIND = shared_kind("folder of tests", WriteError)
 
 
-def put(folder: Path, files: dict[str, str]) -> None:
-    with changing(folder, KIND) as staged:
+def put(folder: Path, files: dict[str, str], kind: Kind = KIND) -> None:
+    with changing(folder, kind) as staged:
         for name, text in files.items():
             (staged / name).parent.mkdir(parents=True, exist_ok=True)
             (staged / name).write_text(text)
@@ -75,6 +77,43 @@ def test_a_journal_of_one_kind_is_finished_by_another(tmp_path: Path, monkeypatc
         refuse_unwritable(tmp_path)
     assert tree(tmp_path) == {"deep/a": "1", "meta.json": "2"}
 
+
+@pytest.mark.parametrize("way", ["into a link", "out of a link", "remove"])
+def test_a_journal_that_came_with_a_folder_reaches_nothing_outside(tmp_path: Path, way: str) -> None:
+    """Run and model folders come from other people; opening or writing one finishes what its journal says."""
+    home, folder = tmp_path / "home", tmp_path / "download"
+    staged = folder / ".wholetext-aaaaaa-1-aaaaaaaa-0.staged"
+    for part in (home, folder):
+        part.mkdir()
+    (home / "thesis.tex").write_text("mine")
+    if way == "out of a link":
+        staged.symlink_to(home)
+    else:
+        (staged / "sub").mkdir(parents=True)
+        (staged / "sub" / "thesis.tex").write_text("theirs")
+        (folder / "sub").symlink_to(home)
+    name = "thesis.tex" if way == "out of a link" else "sub/thesis.tex"
+    remove = {name: sha256(home / "thesis.tex")} if way == "remove" else {}
+    (folder / JOURNAL).write_text(json.dumps({
+        "staged": staged.name, "files": [] if remove else [name], "remove": remove}))
+    for act in (lambda: finish(folder, WriteError), lambda: put(folder, {"a": "1"})):
+        with pytest.raises(WriteError, match="leads through a link"):
+            act()
+    assert tree(home) == {"thesis.tex": "mine"}
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_files_are_not_written_through_a_link(tmp_path: Path, shared: bool) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "deep").symlink_to(tmp_path / "elsewhere")
+    own = Kind("folder of tests", re.compile("deep/.*"), lambda folder: {}, WriteError)
+    with pytest.raises(WriteError, match="a link to another place"):
+        put(tmp_path / "out", {"deep/er/b": "1"}, KIND if shared else own)
+    assert not tree(tmp_path / "elsewhere") and [path.name for path in (tmp_path / "out").iterdir()] == ["deep"]
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")  # a link that was asked for is followed
+    put(tmp_path / "link", {"deep/er/b": "1"})
+    assert tree(tmp_path / "elsewhere") == {"deep/er/b": "1"}
 
 def meta(out: Path) -> None:
     from wholetext.meta.ranking import TaskTable

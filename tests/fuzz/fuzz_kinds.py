@@ -9,7 +9,6 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import fuzzing
 from fuzz_judgments import (
@@ -30,6 +29,22 @@ from fuzz_judgments import (
     read_ratings,
     read_scores,
     write,
+)
+from fuzz_studies import (
+    make_cache,
+    make_judging,
+    make_pearmut,
+    make_published,
+    make_request,
+    make_spans,
+    make_study,
+    read_cache,
+    read_judging,
+    read_pearmut,
+    read_published,
+    read_request,
+    read_spans,
+    read_study,
 )
 from fuzz_valid import valid_corpus
 
@@ -199,73 +214,6 @@ def read_run(folder: Path, rng: random.Random) -> object:
     ]  # type: ignore[arg-type]
 
 
-STUDIES: dict[str, Any] = {
-    "grid.json": {
-        "kind": "sweep",
-        "metric": "chrf",
-        "axes": ["size"],
-        "systems": ["a"],
-        "higher_is_better": True,
-        "cells": [
-            {
-                "settings": {"size": 1},
-                "scores": {"a": {"score": 1.0, "low": 0.5, "high": 1.5}},
-                "dropped": 0.0,
-                "lost_context": 0.0,
-                "lost_focus": 0.0,
-            }
-        ],
-    },
-    "contrast.json": {
-        "kind": "contrast",
-        "format": 1,
-        "set": "s",
-        "langs": ["en", "fr"],
-        "items": ["1"],
-        "metrics": [
-            {
-                "metric": "m",
-                "all": {
-                    "name": "all",
-                    "right": 1,
-                    "total": 2,
-                    "ties": 0,
-                    "undefined": 0,
-                    "low": 0.1,
-                    "high": 0.9,
-                    "accuracy": 0.5,
-                },
-                "groups": {},
-                "margins": [0.5],
-            }
-        ],
-        "mcnemar": [],
-        "notes": [],
-    },
-    "meta.json": {
-        "kind": "meta",
-        "format": 1,
-        "fields": [],
-        "tasks": [],
-        "average": None,
-        "curves": [],
-        "between_metrics": [],
-    },
-}
-
-
-def make_study(folder: Path, rng: random.Random) -> None:
-    name = rng.choice(list(STUDIES))
-    dump(folder / name, STUDIES[name])
-
-
-def read_study(folder: Path, rng: random.Random) -> object:
-    from wholetext.meta.store import read_meta
-    from wholetext.reporting.studies import read_study
-
-    return each([lambda: [read_study(path).plain() for path in folder.glob("*.json")], lambda: read_meta(folder)])
-
-
 def make_evalset(folder: Path, rng: random.Random) -> None:
     loaded = valid_corpus(rng)
     evalset.write(folder / "set", loaded)
@@ -366,4 +314,10 @@ KINDS: dict[str, tuple[Make, Read]] = {
     "values": (make_values, read_values),
     "run": (make_run, read_run),
     "study": (make_study, read_study),
+    "pearmut": (make_pearmut, read_pearmut),
+    "published": (make_published, read_published),
+    "spans": (make_spans, read_spans),
+    "judging": (make_judging, read_judging),
+    "request": (make_request, read_request),
+    "cache": (make_cache, read_cache),
 }

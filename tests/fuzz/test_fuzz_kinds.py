@@ -22,11 +22,12 @@ def outcomes(seeds: range) -> Counter[tuple[str, str]]:
 
 
 def test_damaged_inputs_of_every_kind() -> None:
-    counted = outcomes(range(540))
-    assert all(counted[kind, "refused"] for kind in KINDS)  # none is too harmless
+    counted = outcomes(range(33 * len(KINDS)))
+    harmless = {kind for kind in KINDS if not counted[kind, "refused"]}
+    assert harmless == {"cache"}  # a damaged cache is set aside, and what it held is computed again
     assert all(counted[kind, "read"] for kind in KINDS)  # and none hopeless
 
 
 @pytest.mark.slow
 def test_ten_thousand_damaged_inputs() -> None:
-    assert sum(outcomes(range(540, 10_540)).values()) == 10_000
+    assert sum(outcomes(range(1000, 11_000)).values()) == 10_000

@@ -101,6 +101,15 @@ def test_ids_that_only_look_alike(other: str, tmp_path: Path) -> None:
             read(LineFiles(hyps=[tmp_path / "text"], refs=[tmp_path / "text"], docs=tmp_path / "ids"))
 
 
+def test_blanks_around_ids_of_a_file_cut_no_document(tmp_path: Path) -> None:
+    (tmp_path / "ids").write_text("d1\nd1 \n d1\nnews\td2\nnews \t d2\n", "utf-8")
+    (tmp_path / "text").write_text("a\nb\nc\nd\ne\n")
+    found = read(LineFiles(hyps=[tmp_path / "text"], refs=[tmp_path / "text"], docs=tmp_path / "ids"))
+    assert [(doc.id, len(doc), dict(doc.meta)) for doc in found.corpus.docs] == [
+        ("d1", 3, {}), ("d2", 2, {"domain": "news"})]
+    assert not [note for note in found.warnings if "comes back" in note]
+
+
 def test_systems_that_only_look_alike() -> None:
     with pytest.raises(InputError, match="system names"):
         from_texts({"A": ["a"], "A\u200b": ["b"]}, refs=["a"])
@@ -177,12 +186,12 @@ def test_xml_text_is_not_lost(tmp_path: Path) -> None:
     assert found.corpus.docs[0].src == ("a bold x c",) and any("1 segment has elements" in n for n in found.warnings)
     for inner, says in (
         ("<seg>a<seg>b</seg></seg>", "<seg> inside a <seg>"), ("<p>lost</p><seg>a</seg>", "outside the segments: 'lo"),
-        ("<seg>a<p>b</p></seg>", "<p> inside"), ("<src><seg>a</seg></src>", "does not stand in a <doc>"),
+        ("<seg>a<p>b</p></seg>", "<p> inside"), ("<src><seg>a</seg></src>", "is not inside a <doc>"),
         ("<seg>a<src>b</src></seg>", "<src> inside"),
     ):
         with pytest.raises(InputError, match=says):
             xml(tmp_path, inner, "<seg>y</seg>")
-    with pytest.raises(InputError, match="does not stand in a <src>"):
+    with pytest.raises(InputError, match="is not inside a <src>"):
         xml(tmp_path, "<seg>a</seg></src><seg>b</seg><src>", "<seg>y</seg>")
     odd = xml(tmp_path, "<note/><seg>a</seg>", "<seg>y</seg>")
     assert "elements not used: note" in odd.warnings

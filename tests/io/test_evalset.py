@@ -178,5 +178,5 @@ def test_what_has_no_human_scores_says_so(tmp_path: Path) -> None:
         evalset.pairs(tmp_path / "corpus.jsonl")
     assert "human-scores/" in caught.value.next
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(InputError, match="a run folder, which has no human scores"):
+    with pytest.raises(InputError, match="a run folder, not an EvalSet with human scores"):
         evalset.pairs(tmp_path)

@@ -50,6 +50,13 @@ def test_document_ids(write) -> None:  # type: ignore[no-untyped-def]
     assert (corpus, outputs, warnings) == (loaded.corpus, loaded.outputs, ())
 
 
+@pytest.mark.parametrize(("ids", "noted"), [(range(20), True), (range(19), False), ([*range(19), 18], False)])
+def test_ids_that_no_two_lines_share_are_noted(write, ids, noted) -> None:  # type: ignore[no-untyped-def]
+    texts = [f"line {i}" for i in ids]
+    files = LineFiles(refs=[write("r", *texts)], hyps=[write("s", *texts)], docs=write("ids", *map(str, ids)))
+    assert any("are these document ids?" in note for note in read(files).warnings) == noted
+
+
 def test_an_id_that_comes_back_is_a_new_document(write) -> None:  # type: ignore[no-untyped-def]
     texts = [str(i) for i in range(6)]
     loaded = read(LineFiles(refs=[write("ref.txt", *texts)], docs=write("ids", "x", "y", "x", "x#2", "x", "y")))

@@ -15,6 +15,9 @@ COLUMNS: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
+LIBRARIES = ["pandas", "polars", "datasets", "like datasets"]
+
+
 class Dataset:
     """What ``datasets.Dataset`` offers: names of columns, and columns by name."""
 
@@ -29,10 +32,13 @@ class Dataset:
 
 
 def table(library: str, columns: dict[str, list[Any]]) -> Any:
-    return Dataset(columns) if library == "datasets" else pytest.importorskip(library).DataFrame(columns)
+    if library == "like datasets":
+        return Dataset(columns)
+    found = pytest.importorskip(library)
+    return found.Dataset.from_dict(columns) if library == "datasets" else found.DataFrame(columns)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "datasets"])
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_a_table_is_read_as_a_tsv_of_the_same_columns(library: str, tmp_path: Any) -> None:
     rows = [list(COLUMNS), *map(list, zip(*COLUMNS.values()))]
     path = tmp_path / "table.tsv"
@@ -42,7 +48,7 @@ def test_a_table_is_read_as_a_tsv_of_the_same_columns(library: str, tmp_path: An
     assert [one.system for one in chosen.outputs] == ["y"] and chosen.corpus.references == ("B",)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "datasets"])
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_numbers_can_be_document_ids_and_one_output_needs_no_name(library: str) -> None:
     corpus, (output,), _ = wt.read(table(library, {"doc_id": [7, 7, 8], "mt": ["a", "b", "c"], "ref": ["a", "b", "d"]}))
     assert [doc.id for doc in corpus.docs] == ["7", "8"] and output.system == "hyp"
@@ -62,7 +68,7 @@ def test_scores_of_a_frame_go_back_beside_its_texts() -> None:
     assert list(joined["score"]) == results["chrf"]["x"].at("segment").tolist()
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "datasets"])
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_missing_text_is_told_with_its_place(library: str) -> None:
     with pytest.raises(wt.InputError, match=r"table, column hyp:x, row 1: there is no text here\n  → write \"\""):
         wt.read(table(library, {"ref": ["a", "b"], "hyp:x": ["a", None]}))

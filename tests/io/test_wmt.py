@@ -106,6 +106,19 @@ def test_every_way_to_give_the_files(test_set: Path, tmp_path: Path) -> None:
         read(LineFiles(hyps=[out]), langs="en-is")
 
 
+def test_a_system_that_is_not_asked_for_cannot_spoil_the_others(test_set: Path, tmp_path: Path) -> None:
+    out = write_systems(tmp_path / "out", A=DOMAINS, B={"news": DOMAINS["news"]}, C=DOMAINS)
+    (out / "D.jsonl").write_text('{"doc_id": "WMT26_###_news_###_eng_Latn_###_isl_Latn_###_x.1", "hypothesis": 5}\n')
+    files = LineFiles(corpus=test_set, hyps=[out])
+    with pytest.raises(InputError, match=r"lacks document .*\n.*--system"):
+        read(files, langs="en-is")
+    assert [output.system for output in read(files, langs="en-is", systems=["C", "A"]).outputs] == ["C", "A"]
+    for name in ("B", "D"):
+        (out / f"{name}.jsonl").unlink()
+    with pytest.raises(InputError, match="no system 'E'"):
+        read(files, langs="en-is", systems=["C", "E"])
+
+
 def test_what_is_written_reads_back(test_set: Path, tmp_path: Path) -> None:
     changed = {**DOMAINS, "software": '{"c": "Zu", "a.b": "Auf", "new": "Neu"}', "speech": "Hallo.\n"}
     out = write_systems(tmp_path / "out", A=DOMAINS, B=changed)
@@ -169,6 +182,12 @@ def test_codes_are_named_in_a_note_once() -> None:
     ("```html\n<p>A</p>\n<p>B</p>\n```", ("A", "B"), "``` around the text removed"),
     ("A\nB", ("A", "B"), "no <p>"),
     ("", ("",), ""),
+    ("<p><p>A</p></p>\n<p>B</p>", ("A", "B"), "1 × surplus <p> removed"),
+    ("<p>A<p>\n<p>B<p/>", ("A", "B"), "2 × surplus <p> removed"),
+    ("<p>A<\\/p>\n<p>B</p", ("A", "B"), "2 × unfinished <p> or </p> mended"),
+    ("<p>A</p\n<p>B</", ("A", "B"), "2 × unfinished <p> or </p> mended"),
+    ("<p>A</p>\n<p>B</p>\n<p", ("A", "B"), "1 × unfinished <p> or </p> mended"),
+    ("<p>A &lt;p&gt; a</p>\n&lt;p&gt;B&lt;/p&gt;", ("A &lt;p> a", "B"), "escaped <p> unescaped"),
 ])
 def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
     parts = split(text, "p", repair=True)
@@ -179,7 +198,7 @@ def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
 @pytest.mark.parametrize(("text", "segments", "says"), [
     ('{"a": "A", "b": "B"}', ("A", "B"), ""),
     ('```json\n{"b": "B", "a": "A"}\n```', ("A", "B"), ""),
-    ('Here:\n```json\n{"a": "A", "b": "B"}\n```', ("A", "B"), "beside the JSON block: “Here:”"),
+    ('Here:\n```json\n{"a": "A", "b": "B"}\n```', ("A", "B"), "around the JSON block: “Here:”"),
     ('{"a": "A", "b": "B",}', ("A", "B"), "last comma removed"),
     ('{\n”a”: ”A”,\n”b”: ”B”\n}', ("A", "B"), "line by line"),
     ('{\n"a": "A "x" y",\n"b": "B"\n}', ('A "x" y', "B"), "line by line"),
@@ -188,6 +207,12 @@ def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
     ('{"x": "A", "y": "B"}', ("A", "B"), "2 JSON keys changed"),
     ('{"a": "A &amp; a", "b": "B"}', ("A & a", "B"), "unescaped"),
     ("A\nB", ("A", "B"), "line by line"),
+    ("{“a”: “A”, “b”: “B”}", ("A", "B"), "line by line"),
+    ("{'a': 'A', 'b': 'it's B'}", ("A", "it's B"), "line by line"),
+    ('{"a": "A {x}", "b": "B {y}', ("A {x}", "B {y}"), "line by line"),
+    ('{"a": "A", "b": "B\nb\tb"}', ("A", "B\nb\tb"), "line breaks in strings kept"),
+    ('{"a": "A", "a": "C", "b": "B"}', ("C", "B"), "the last text of each JSON key"),
+    ('{"a": 1, "b": null}', ("1", ""), "2 values in JSON that should be text"),
 ])
 def test_json(text: str, segments: tuple[str, ...], says: str) -> None:
     parts = split(text, "json", Parts(("1", "2"), "json", '{"a": "", "b": ""}'), repair=True)

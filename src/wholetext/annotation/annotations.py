@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from wholetext.annotation.campaign import characters, units
-from wholetext.errors import AlignmentError, InputError, count
+from wholetext.errors import AlignmentError, InputError, WriteError, count
+from wholetext.files.output_folder import changing, shared_kind
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats import evalset
@@ -103,7 +104,9 @@ def read_pearmut(path: FilePath) -> PearmutAnnotations:
     for where, campaign, entry in _entries(path):
         key = (campaign, str(entry.get("user_id")), str(entry.get("item_i")))
         if entry.get("annotation") == _RESET:
-            reading.seen["reset"] += last.pop(key, None) is not None
+            gone = [one for one in last if one[:2] == key[:2] and key[2] in ("None", one[2])]  # without an item: all
+            reading.seen["reset"] += len(gone)
+            last = {one: value for one, value in last.items() if one not in gone}
         elif key[2].startswith(_CONTROLS):
             reading.seen["controls"] += 1
         else:
@@ -174,7 +177,7 @@ class _Reading:
         for place, (item, answer) in enumerate(zip(items, answers)):
             segment = (doc, item["seg"] if _is_count(item.get("seg")) and "doc" in item else place)
             for system, said in _object(answer or {}, where).items():
-                self._answer(item, (system, segment, rater), _object(said, where), where)
+                self._answer(item, system, segment, rater, _object(said, where), where)
 
     def _document(self, items: list[dict[str, Any]]) -> str:
         """The id of the document: ours, else the id of its first item, else a hash of what was shown."""
@@ -186,25 +189,27 @@ class _Reading:
         shown = json.dumps([item.get("src", item["tgt"]) for item in items], sort_keys=True)
         return f"doc-{hashlib.sha256(shown.encode()).hexdigest()[:12]}"
 
-    def _answer(self, item: Mapping[str, Any], who: tuple[str, Segment, str], said: Mapping[str, Any],
-                where: str) -> None:
-        text, source = item["tgt"].get(who[0]), item.get("src")
+    def _answer(
+        self, item: Mapping[str, Any], system: str, segment: Segment, rater: str, said: Mapping[str, Any], where: str
+    ) -> None:
+        text, source = item["tgt"].get(system), item.get("src")
         if not isinstance(text, str):
-            raise InputError(f"{who[0]!r} is annotated, and its text is not there", where=where, next=_NEXT)
+            raise InputError(f"{system!r} is annotated, and its text is not there", where=where, next=_NEXT)
         score = said.get("score")
         if score is not None and not (_is_number(score) and 0 <= score <= 100):
             raise InputError(f"a score is a number from 0 to 100, not {str(score)[:40]!r}", where=where, next=_NEXT)
         self.seen["unscored"] += score is None
         weight = item.get("weight", 1.0)
-        if not (_is_number(weight) and weight > 0):
-            raise InputError(f"the weight of a document is a number above 0, not {str(weight)[:40]!r}", where=where)
+        if not (_is_number(weight) and 1e-9 < weight < 1e9):
+            raise InputError(f"the weight of a document is a number above 0 and below 1e9, not {str(weight)[:40]!r}",
+                             where=where)
         spans = said.get("error_spans") or []
         if not isinstance(spans, list):
             raise InputError("`error_spans` is not a list", where=where, next=_NEXT)
         places = units(text)
         marks = tuple(self._mark(_object(span, where), places, where) for span in spans)
-        self.found.append(Annotation(*who, None if score is None else float(score), marks, text,
-                                     source if isinstance(source, str) else None, float(weight)))
+        self.found.append(Annotation(system, segment, rater, None if score is None else float(score), marks,
+                                     text, source if isinstance(source, str) else None, float(weight)))
 
     def _mark(self, span: Mapping[str, Any], places: list[int], where: str) -> Mark:
         first, last = (int(span[key]) if _is_count(span.get(key)) else -1 for key in ("start_i", "end_i"))
@@ -247,7 +252,7 @@ def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded)
     """An EvalSet with the annotations as judgments ``esa``: scores, ratings by rater, spans as JSONL.
 
     ``loaded`` has the texts, of a run or of the annotations themselves. Where the texts of both differ, or a document
-    is not there, it is an error.
+    is not there, it is an error. All files are written at once or none, and none that others wrote is replaced.
     """
     texts = {output.system: output.docs for output in loaded.outputs}
     for one in found.given:
@@ -257,10 +262,18 @@ def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded)
             raise AlignmentError(f"segment {place + 1} of document {doc!r} by {one.system!r} has another text than the "
                                  "one that was annotated, or is not there", where=str(folder),
                                  next="give the run that the campaign was made from")
+        if "\t" in one.rater or len(one.rater.splitlines()) > 1:
+            raise InputError(f"the name of the annotator {one.rater!r} breaks the lines of a table", where=str(folder),
+                             next="rename it in the annotations (user_id)")
+    with changing(Path(folder), shared_kind("EvalSet", WriteError)) as staged:
+        _write(staged, found, loaded)
+
+
+def _write(folder: Path, found: PearmutAnnotations, loaded: Loaded) -> None:
     segments = [(doc.id, i) for doc in loaded.corpus.docs for i in range(len(doc))]
     ratings, line = found.ratings(segments), {segment: i for i, segment in enumerate(segments)}
     evalset.write(folder, loaded)
-    base, name = Path(folder) / "human-scores", "-".join(loaded.corpus.langs)
+    base, name = folder / "human-scores", "-".join(loaded.corpus.langs)
     judged = ratings.judgments()
     write_table(base / f"{name}.esa.seg.score", judged.systems, judged.values, gaps=True)
     means = found.system_scores()

@@ -104,7 +104,7 @@ class _Campaign:
             if len(segments) != len(doc):
                 raise AlignmentError(f"the output of {system!r} has {count(len(segments), 'segment')} in document "
                                      f"{doc.id!r}, the document {len(doc)}",
-                                     next="line them up with `wholetext align`, and score them again")
+                                     next="align them with `wholetext align`, and score them again")
         marked = {system: self._spans(doc.id, system) for system in systems}
         items = []
         for i in range(len(doc)):
@@ -181,7 +181,7 @@ class _Campaign:
 
 
 def _instructions(langs: tuple[str, str], doc: Document) -> str:
-    """What annotators read above a document: also what systems were told, as ignoring it is an error."""
+    """The instructions above a document, with those of the systems, since ignoring them is an error."""
     known = f" from {langs[0]} to {langs[1]}" if all(langs) else ""
     lines = [f"Evaluate the translation{known}.", doc.meta.get("evaluation_instruction", "")]
     told = doc.meta.get("prompt_instruction", "")

@@ -1,8 +1,8 @@
-"""Which documents people should judge: drawn with known probability, or picked by what metrics say of them.
+"""Which documents people should judge: drawn with known probability, or picked by metric scores.
 
 Drawn samples (``length``, ``random``) have weights: means weighted by 1 / probability estimate the means over all
 documents without bias, up to the bias of a ratio (Horvitz & Thompson 1952; Hájek 1971). Picked samples (``spread``,
-``overlap``, ``disagreement``) are not random: their means say nothing about the documents that were not picked.
+``overlap``, ``disagreement``) are not random: their means do not estimate those of all documents.
 docs/sampling.md measures all of them on judgments of WMT21 and WMT22.
 """
 
@@ -19,8 +19,8 @@ import numpy as np
 from wholetext.errors import InputError, count
 from wholetext.notebook.display import brief
 from wholetext.scoring.results import Results
-from wholetext.significance.compare import line_up
-from wholetext.significance.resample import SEED, bootstrap_scores, interval
+from wholetext.significance.compare import system_totals
+from wholetext.significance.resample import SEED, bootstrap_scores, interval, seeded
 from wholetext.types import FloatArray, IntArray, Scores
 
 Method = Literal["length", "random", "spread", "overlap", "disagreement"]
@@ -70,7 +70,7 @@ def sample(
 ) -> Sample:
     """Choose documents of a run for human judgment: ``documents`` of them, or a ``share`` of documents or segments.
 
-    ``metrics`` restricts what ``spread``, ``overlap`` and ``disagreement`` look at. ``seed=None`` draws anew each time.
+    ``metrics`` restricts ``spread``, ``overlap`` and ``disagreement``. ``seed=None`` gives other draws each time.
     """
     _check(method, of, documents, share)
     sizes = np.array([len(doc) for doc in results.corpus.docs], dtype=np.float64)
@@ -84,7 +84,7 @@ def sample(
     if method in DRAWN:
         priority = np.sqrt(sizes) if method == "length" else np.ones(len(sizes))
         chance = probabilities(priority, cost, budget)
-        chosen = np.sort(draw(chance, np.random.default_rng(seed), sizes if method == "length" else None))
+        chosen = np.sort(draw(chance, seeded(seed), sizes if method == "length" else None))
     else:
         table = {spec: results[spec] for spec in metrics} if metrics else results.scores
         specs = tuple(next(iter(scores.values())).metric for scores in table.values())
@@ -103,11 +103,12 @@ def _check(method: str, of: str, documents: int | None, share: float | None) -> 
         if value not in known:
             raise InputError(f"there is no {name} {value!r}", next=f"it is one of {', '.join(known)}")
     if (documents is None) == (share is None):
-        raise InputError("how many documents?", next="give either a number of documents or a share, such as 0.25")
+        raise InputError("the size of the sample is not given, or given twice",
+                         next="give either a number of documents or a share, such as 0.25")
     if documents is not None and documents < 1:
-        raise InputError(f"a sample has at least one document, not {documents}", next="ask for more")
+        raise InputError(f"a sample has at least one document, not {documents}", next="give a number from 1")
     if share is not None and not 0 < share <= 1:
-        raise InputError(f"the share is {share}", next="give a share above 0 and at most 1, such as 0.25")
+        raise InputError(f"invalid share {share}", next="give a share above 0 and at most 1, such as 0.25")
 
 
 # ---------------------------------------------------------------- drawn
@@ -196,7 +197,7 @@ def disagreement(values: FloatArray) -> FloatArray:
 
 def overlapping(by_system: Mapping[str, Scores]) -> np.ndarray:
     """(systems, systems) whether the 95 % bootstrap intervals of two systems overlap, documents resampled."""
-    lineup = line_up(by_system, "doc", None)
-    drawn = dict(zip(lineup.names, map(interval, bootstrap_scores(lineup.units, lineup.score, _DRAWS))))
+    ranked = system_totals(by_system, "doc", None)
+    drawn = dict(zip(ranked.names, map(interval, bootstrap_scores(ranked.units, ranked.score, _DRAWS))))
     bounds = [drawn[system] for system in by_system]
     return np.array([[a.low <= b.high and b.low <= a.high for b in bounds] for a in bounds])

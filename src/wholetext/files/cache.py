@@ -44,13 +44,13 @@ def default_path() -> Path:
 _damage: list[str] = []
 
 
-def note_damage(note: str) -> None:
+def note_damage(*notes: str) -> None:
     """Note that something that is kept between runs was damaged, where there is no ``Cache`` to note it."""
-    _damage.append(note)
+    _damage.extend(notes)
 
 
 def damage_notes() -> list[str]:
-    """What ``note_damage`` was told since the last call."""
+    """The notes of ``note_damage`` since the last call."""
     found = list(dict.fromkeys(_damage))
     _damage.clear()
     return found
@@ -79,7 +79,7 @@ class CacheInfo:
 
 
 class Cache:
-    """Values by key. A damaged value is dropped, a damaged file replaced by a new one; ``notes`` says so."""
+    """Values by key. A damaged value is dropped, a damaged file is replaced by a new one; both are in ``notes``."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_path()
@@ -117,7 +117,7 @@ class Cache:
         return found
 
     def put(self, kind: str, items: Iterable[tuple[bytes, bytes]]) -> None:
-        """Store values; all of them or none, and safely beside other processes."""
+        """Store values, all or none; safe with concurrent processes."""
         rows = [(key, kind, value, checksum(key, kind, value)) for key, value in items]
         with self._repairing() as db:
             db.executemany("INSERT OR REPLACE INTO checked_items VALUES (?, ?, ?, ?)", rows)
@@ -167,11 +167,11 @@ class Cache:
         try:
             with self._db as db:
                 yield db
-        except (sqlite3.ProgrammingError, sqlite3.InterfaceError):  # a mistake of ours, not damage
+        except (sqlite3.ProgrammingError, sqlite3.InterfaceError):  # a programming error, not damage
             raise
         except _FAULTS as fault:
             self._db.close()
-            # else another connection of this run set it aside, and said so
+            # else another connection of this run moved it away and noted it
             if self.path.exists() and self.path.stat().st_ino == self._inode:
                 self._rename(fault)
             self._db = self._open()
@@ -180,10 +180,10 @@ class Cache:
         """Set the damaged file aside; an error if the fault is not the file's."""
         text = "it names things that are not UTF-8" if isinstance(fault, UnicodeDecodeError) else str(fault)
         unnamed = "_WRITE" if "disk I/O" in text else ""  # Python 3.10 has no codes; an error harms less
-        told = f"{text} {getattr(fault, 'sqlite_errorname', unnamed)}"
+        described = f"{text} {getattr(fault, 'sqlite_errorname', unnamed)}"
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         # a damaged header makes SQLite take a file for read-only
-        if any(word in told for word in _ENVIRONMENT) and not ("readonly" in text and writable):
+        if any(word in described for word in _ENVIRONMENT) and not ("readonly" in text and writable):
             raise CacheError(f"the cache cannot be used ({text})", where=str(self.path), next=_REMEDY) from fault
         aside = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}")
         try:
@@ -211,7 +211,7 @@ def remembered(kind: str, key: bytes, make: Callable[[], bytes]) -> bytes:
             cache.put(kind, [(key, found)])
         return found
     finally:
-        _damage.extend(cache.notes)
+        note_damage(*cache.notes)
         cache.close()
 
 

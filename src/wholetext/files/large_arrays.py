@@ -1,6 +1,6 @@
 """Arrays that grow block by block and move to a temporary file when they are large; passes over them that hold little.
 
-The file has no name (where the system allows that), so that it is gone with the process. ``TMPDIR`` says on which disk.
+The file has no name (where the system allows that), so that it is deleted with the process. ``TMPDIR`` sets the disk.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GrowingArray:
                 self._file.write(np.ascontiguousarray(block).data)
                 self._rows += len(block)
             self._file.flush()
-        self._held, self._bytes = [self._held[-1][:0].copy()], 0  # one without rows says what rows are like
+        self._held, self._bytes = [self._held[-1][:0].copy()], 0  # an array without rows keeps shape and type
 
     def array(self) -> Array:
         """All rows: in memory, or mapped from the file, which can only be read."""

@@ -38,7 +38,7 @@ class Kind:
     folder is of another kind."""
     error: type[WholetextError]
     ignored: re.Pattern[str] = re.compile(r"(?!)")  # entries of other programs that do not make a folder foreign
-    shared: bool = False  # any folder will do, and files of earlier writings stay beside the new ones
+    shared: bool = False  # any folder is accepted, and its other files stay
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> It
             if trial is None:
                 _commit(folder, staged, kind)
         except WholetextError as fault:
-            fault.where = fault.where.replace(f"/{staged.name}", "")  # the place that was asked for
+            fault.where = fault.where.replace(f"/{staged.name}", "")  # the requested path
             raise
         finally:
             with suppress(OSError):
@@ -174,10 +174,13 @@ def _ours(folder: Path, kind: Kind, names: Sequence[str]) -> dict[str, str]:
         raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
                          next="choose another --out")
     ours = {name: digest for name, digest in (ours or {}).items() if kind.names.fullmatch(name)}
+    links = [part for name in names for part in _inside(folder, name) if part.is_symlink()]
+    if links:
+        raise kind.error("a folder is wanted here, and this is a link to another place", where=str(links[0]),
+                         next="move it elsewhere, or choose another --out")
     for name in names if kind.shared else [name for name in there if kind.names.fullmatch(name)]:
         path, fault = folder / name, ""
-        inside = [folder.joinpath(*Path(name).parts[:n]) for n in range(1, len(Path(name).parts))]
-        if any(os.path.lexists(parent) and not parent.is_dir() for parent in inside):
+        if any(os.path.lexists(parent) and not parent.is_dir() for parent in _inside(folder, name)):
             path, fault = path.parent, "a folder is wanted here, and this is a file"
         elif os.path.lexists(path) and (name not in ours or not path.is_file()):
             fault = "wholetext would replace this, and did not write it"
@@ -186,6 +189,11 @@ def _ours(folder: Path, kind: Kind, names: Sequence[str]) -> dict[str, str]:
         if fault:
             raise kind.error(fault, where=str(path), next="move it elsewhere, or choose another --out")
     return {name: digest for name, digest in ours.items() if (folder / name).is_file()}
+
+
+def _inside(folder: Path, name: str) -> list[Path]:
+    """The folders between a folder and a file in it."""
+    return [folder / parent for parent in Path(name).parents[:-1]]
 
 
 def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
@@ -201,7 +209,7 @@ def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
 
 def shared_kind(noun: str, error: type[WholetextError], older: Callable[[Path], Mapping[str, str]] | None = None
                 ) -> Kind:
-    """Files that go into any folder, beside files of others; ``older`` knows the ones that 0.1.0 wrote."""
+    """Files for any folder, which may have others; ``older`` recognises those that 0.1.0 wrote."""
 
     def written(folder: Path) -> dict[str, str]:
         listed = read_list(folder, error)
@@ -217,6 +225,10 @@ def _read_journal(folder: Path, error: type[WholetextError]) -> Journal | None:
         staged, files, remove = found["staged"], found["files"], found["remove"]
         if not is_temporary(staged) or not all(_RELATIVE.fullmatch(name) for name in [*files, *remove]):
             raise ValueError("it names files elsewhere")
+        passed = [folder / staged, *(part for name in [*files, *remove] for part in _inside(folder, name)),
+                  *(part for name in files for part in _inside(folder / staged, name))]
+        if any(part.is_symlink() for part in passed):  # nobody's writing leaves the folder it was asked to write
+            raise ValueError("it leads through a link to another place")
         return Journal(folder / staged, tuple(files), dict(remove))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None

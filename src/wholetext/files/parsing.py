@@ -31,7 +31,7 @@ SETTINGS = 1 << 18  # bytes of a TOML or YAML file; real ones have a few thousan
 _DOTS = 1000  # on a line of TOML, where the time for a dotted key grows with the square of its parts
 _NODES = 20_000  # values of a YAML file with its aliases expanded
 
-_HALF = "half of a surrogate pair stands alone here, which is not a character"
+_HALF = "half of a surrogate pair without the other half, which is not a character"
 _WHOLE = "write the character itself or both halves of its pair, or remove the half"
 _SHORTER = f"write a number of at most {DIGITS} digits below 1e308, or quote it as text"
 # C0 and C1 controls, line and paragraph separators, overrides and isolates of direction, halves of surrogate pairs
@@ -45,7 +45,7 @@ _CONSTANT = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _SURROGATE = re.compile("[\\ud800-\\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _STRING = re.compile(rb'"[^"]*"?')
-_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")  # one digit and one exponent sign stand for all
+_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")  # one digit and one exponent sign represent all
 _NOT_BRACKETS = bytes(set(range(256)) - set(b'[]{}"'))
 
 
@@ -78,6 +78,11 @@ def number(
     return _within(value, what, low, high, where, next, error)
 
 
+def plain_number(word: str) -> float | None:
+    """A finite decimal number without blanks around it, as most are; None where ``number`` has to look closer."""
+    return value if _NUMBER.fullmatch(word) and math.isfinite(value := float(word)) else None
+
+
 def read_json(
     text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError, constants: bool = False,
     unique: bool = True,
@@ -101,7 +106,7 @@ def read_json(
         raise error(f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next) from None
     except UnicodeEncodeError:
         raise error(_HALF, where=where, next=_WHOLE if error is InputError else next) from None
-    except InputError as fault:  # files that people write have a remedy of their own, others are made again
+    except InputError as fault:  # user-written files have a specific remedy, others are generated again
         raise error(fault.what, where=where, next=(error is InputError and fault.next) or next or fault.next) from None
     return value
 
@@ -205,9 +210,9 @@ def _reading(kind: str, where: str, next: str, error: Error) -> Iterator[None]:
     except RecursionError:
         raise error(f"this {kind} is nested too deeply", where=where, next=next) from None
     except Exception as fault:  # of the parser, or dates that do not exist, huge numbers …
-        said = " ".join(str(fault).split())
-        said = said if len(said) <= 200 else said[:199] + "…"
-        raise error(f"this is not {kind}: {said}", where=where, next=next) from None
+        reason = " ".join(str(fault).split())
+        reason = reason if len(reason) <= 200 else reason[:199] + "…"
+        raise error(f"this is not {kind}: {reason}", where=where, next=next) from None
 
 
 @cache
@@ -232,7 +237,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise InputError(f"the key {_short(twice)} is there twice")
+        raise InputError(f"the key {_short(twice)} occurs twice")
     return found
 
 

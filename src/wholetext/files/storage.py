@@ -1,4 +1,4 @@
-"""Files written whole: beside their place, synced, then renamed, so that a killed process or a full disk leaves the old
+"""Atomic writes: a temporary file is synced, then renamed, so that a killed process or a full disk leaves the old
 file or the new one, never a part of either."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from platform import node
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from wholetext.errors import WholetextError, WriteError
 
@@ -86,13 +86,13 @@ def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Itera
                 beside.unlink(missing_ok=True)
 
 
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    digest = hashlib.sha256()
+def sha256(path: Path, digest: Any = None) -> str:
+    """The SHA-256 of a file's bytes, or what another ``digest`` of hashlib makes of them."""
+    digest = digest or hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
-    return digest.hexdigest()
+    return str(digest.hexdigest())
 
 
 def sync(path: Path) -> None:
@@ -112,7 +112,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def refusing(where: str, error: type[WholetextError] = WriteError, what: str = "this file") -> Iterator[None]:
-    """Turn what the operating system says about writing into an ``error`` with the reason and a remedy."""
+    """Convert an OSError about writing into an ``error`` with the reason and a remedy."""
     try:
         yield
     except OSError as fault:
@@ -127,7 +127,7 @@ def refusing(where: str, error: type[WholetextError] = WriteError, what: str = "
 
 
 def temporary(folder: Path, ending: str = "part") -> Path:
-    """A unique name that says which process of which machine writes there."""
+    """A unique name with the process and the machine that write it."""
     return folder / f".wholetext-{_HOST}-{os.getpid()}-{_PROCESS}-{next(_COUNT)}.{ending}"
 
 

@@ -1,4 +1,4 @@
-"""Texts that stay on disk: segments by document and column, read when they are asked for."""
+"""Texts that stay on disk: segments by document and column, read when they are used."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class StoredTexts(Mapping[str, Segments]):
 
 
 class Stored(ABC):
-    """Documents of a corpus that are read when asked for; what all of them have is known without reading any."""
+    """Documents of a corpus that are read when they are used; what they have in common is known without reading."""
 
     ids: tuple[str, ...]
     sizes: np.ndarray[Any, Any]

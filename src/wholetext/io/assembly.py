@@ -58,7 +58,7 @@ def pair(langs: Langs) -> tuple[str, str]:
     try:
         return pair_of(langs if isinstance(langs, str) else "")
     except ValueError:
-        raise InputError(f"a language pair is written like de-en, not {langs!r}", next="say it with -l or langs="
+        raise InputError(f"a language pair is written like de-en, not {langs!r}", next="give it with -l or langs="
                          ) from None
 
 
@@ -160,7 +160,8 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     missing = [doc for doc in ids if doc not in output.docs]
     if missing:
         raise AlignmentError(f"the output of {output.system!r} lacks document {missing[0]!r}{_more(missing)}",
-                             where=where, next="add the documents, or leave this system out")
+                             where=where,
+                             next="add the documents, or leave this system out (--system names those to keep)")
     empty = next((doc for doc in ids if not output.docs[doc]), None)
     if empty is not None:
         raise InputError(f"document {empty!r} is empty in the output of {output.system!r}", where=where,

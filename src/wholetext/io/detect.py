@@ -26,7 +26,7 @@ def read(source: FilePath | LineFiles | Sequence[FilePath] | Table, *, langs: La
     ``LineFiles``. A list is a corpus followed by outputs for it: ``["sacrebleu:wmt22", "sysA.txt"]``. ``langs`` is the
     language pair (``"de-en"``); ``systems`` and ``refs`` choose by name. Without ``systems``, an output that only
     repeats a chosen reference (EvalSets have such) is left out, with a warning. Files of WMT25/26 may be in a folder,
-    with or without the test set; ``segments`` says how their documents are divided: ``auto``, ``p``, ``lines``,
+    with or without the test set; ``segments`` is how their documents are divided: ``auto``, ``p``, ``lines``,
     ``json`` or ``none``. A DataFrame or ``datasets.Dataset`` has one row per segment and the columns of a TSV.
     """
     if format is not None:
@@ -47,15 +47,19 @@ def read(source: FilePath | LineFiles | Sequence[FilePath] | Table, *, langs: La
         _refuse_segments(segments, "lines", "these files")
         loaded = lines.read(files, langs)
     else:
-        loaded = _with_corpus(files, langs, format, segments)
+        loaded = _with_corpus(files, langs, format, segments, systems)
     loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
 
 
-def _with_corpus(files: LineFiles, langs: Langs, format: str | None, segments: str) -> Loaded:
-    """A corpus, or WMT's outputs alone, of which the first says what documents there are; then further outputs."""
+def _with_corpus(files: LineFiles, langs: Langs, format: str | None, segments: str,
+                 systems: Sequence[str] | None) -> Loaded:  # fmt: skip
+    """A corpus, or WMT's outputs alone, of which the first defines the documents; then further outputs.
+
+    Where each of ``systems`` has a file, other files are not read: what is wrong with them does not matter.
+    """
     if files.src is not None or files.refs or files.docs is not None:
-        raise InputError("source, references and document ids are given twice: apart, and in the corpus",
+        raise InputError("source, references and document ids are given twice: as separate files and in the corpus",
                          where=shown(files.corpus or ""),
                          next="give one of them; only outputs can be added to a corpus")
     corpus, notes = files.corpus, list[str]()
@@ -64,6 +68,8 @@ def _with_corpus(files: LineFiles, langs: Langs, format: str | None, segments: s
         tests, inside, left = wmt.folder(corpus, langs)
         if tests or inside:
             corpus, notes, hyps = tests, notes + left, _named([*inside, *hyps.items()], langs, notes)
+    if systems is not None and hyps.keys() >= set(systems):
+        hyps = {name: hyps[name] for name in systems}
     first = ""
     if corpus is None:
         if not hyps:
@@ -160,9 +166,9 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
 
 
 def _with_meta(corpus: Corpus, more: Corpus) -> Corpus:
-    """The corpus with what a file of outputs says of its documents besides the texts."""
-    said = {doc.id: {key: value for key, value in doc.meta.items() if key.startswith(wmt.BESIDE)} for doc in more.docs}
-    return replace(corpus, docs=tuple(replace(doc, meta={**doc.meta, **said[doc.id]}) if said.get(doc.id) else doc
+    """The corpus with the metadata of documents from a file of outputs."""
+    added = {doc.id: {key: value for key, value in doc.meta.items() if key.startswith(wmt.BESIDE)} for doc in more.docs}
+    return replace(corpus, docs=tuple(replace(doc, meta={**doc.meta, **added[doc.id]}) if added.get(doc.id) else doc
                                       for doc in corpus.docs))
 
 

@@ -1,8 +1,8 @@
 """One string that is a whole document, as WMT ships it, → its segments; and back.
 
 ``p``: a segment is a paragraph ``<p>…</p>``; ``lines``: a line; ``json``: a string in a (fenced) JSON block; ``blank``:
-what stands between empty lines (WMT25); ``none``: the document is one segment. Markup that a system broke is repaired,
-and ``Parts.repairs`` says what was done.
+text between empty lines (WMT25); ``none``: the document is one segment. Markup that a system broke is repaired,
+and ``Parts.repairs`` lists the repairs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -23,6 +23,8 @@ DIVISIONS: tuple[str, ...] = get_args(Division)
 
 _TAG = re.compile(r"<\s*(/?)\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _ESCAPED_TAG = re.compile(r"&lt;\s*/?\s*p\s*&gt;", re.IGNORECASE)
+_ESCAPED_ENDS = re.compile(r"^([ \t]*)&lt;(\s*p\s*)&gt;|&lt;(\s*/\s*p\s*)&gt;(?=[ \t]*$)", re.IGNORECASE | re.MULTILINE)
+_UNFINISHED = re.compile(r"<\s*\\?/\s*p[ \t]*(?=\n|<|\Z)|<\s*\\/\s*p\s*>|<\s*(?:\\?/)?\s*\Z|<\s*p\s*\Z", re.IGNORECASE)
 _ESCAPE = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);")
 _TWICE = re.compile(r"&amp;(?=(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);)")
 _TAG_LIKE = r"(?=[/!A-Za-z])"  # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become one
@@ -30,6 +32,8 @@ _FENCE = re.compile(r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)",
 _QUOTES = "\"“”„‟«»″"
 _ENTRY = re.compile(rf"\s*(?:[{_QUOTES}](?P<key>[^{_QUOTES}]*)[{_QUOTES}]\s*:\s*)?"
                     rf"[{_QUOTES}](?P<text>.*)[{_QUOTES}]\s*,?\s*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_APOSTROPHE = re.compile(r"(?<![^\s{\[,:])'|'(?=\s*(?:[,:}\]]|\Z))")  # as a quote around a string
 _BRACKETS = re.compile(r"\s*[\[\]{}]*\s*,?\s*")
 
 
@@ -87,7 +91,7 @@ def join(segments: Sequence[str], by: str, like: Parts | None = None, *, repair:
     frame = like.frame if like else ""
     if by == "json":
         fits = _strings(frame) == len(segments)
-        filled = _filled(read_json(frame, where=where), list(segments)) if fits else list(segments)
+        filled = _with_strings(read_json(frame, where=where), iter(segments).__next__) if fits else list(segments)
         text = "```json\n" + json.dumps(filled, ensure_ascii=False, indent=2) + "\n```"
     elif by == "p":
         text = "\n".join(f"<p>{_escaped(segment)}</p>" for segment in segments)
@@ -110,9 +114,14 @@ def _undo(text: str, by: str) -> tuple[str, list[str]]:
     if _TWICE.search(text):
         text = _TWICE.sub("&", text)
         done.append("escaped twice: unescaped")
-    if by == "p" and not _TAG.search(text) and _ESCAPED_TAG.search(text):
-        text = html.unescape(text)
+    tags = by == "p" and bool(_TAG.search(text))
+    if by == "p" and (_ESCAPED_ENDS if tags else _ESCAPED_TAG).search(text):  # some of the tags, or all of the text
+        mixed = _ESCAPED_ENDS.sub(lambda one: f"{one[1] or ''}<{one[2] or one[3]}>", text)
+        text = mixed if tags else html.unescape(text)
         done.append("escaped <p> unescaped")
+    if by == "p" and _TAG.search(text) and _UNFINISHED.search(text):
+        text, many = _UNFINISHED.subn(lambda one: "</p>" if "/" in one[0] else "", text)
+        done.append(f"{many} × unfinished <p> or </p> mended")
     return text, done
 
 
@@ -135,7 +144,10 @@ def _paragraphs(text: str) -> Parts:
     inside, at = False, 0
     for tag in (*_TAG.finditer(text), None):
         piece, closing = text[at : tag.start() if tag else len(text)], bool(tag and tag[1])
-        if inside:
+        if inside and not closing and not piece.strip():  # two in a row, or one in the place of </p>
+            faults["surplus <p> removed"] += 1
+            found.pop()
+        elif inside:
             found[-1] += piece
             faults["missing </p> added"] += not closing
         elif piece.strip():
@@ -178,7 +190,7 @@ def _looks_like_json(text: str) -> bool:
 
 
 def _block(text: str) -> tuple[str, str]:
-    """The JSON block of a text, and what stands around it."""
+    """The JSON block of a text, and the text around it."""
     fenced = _FENCE.search(text)
     if fenced:
         return fenced[1].strip(), (text[: fenced.start()] + text[fenced.end() :]).strip()
@@ -192,16 +204,20 @@ def _block(text: str) -> tuple[str, str]:
 def _json(text: str, frame: str) -> Parts:
     """The strings of the block; by key where the source's keys are known and most of them are there."""
     body, around = _block(text)
-    repairs = [f"left out beside the JSON block: “{' '.join(around.split())[:60]}”"] if around else []
+    repairs = [f"left out around the JSON block: “{' '.join(around.split())[:60]}”"] if around else []
     try:
         value = read_json(body)
     except InputError as fault:
-        value, how = _mended(body)
+        value, how = _repaired(body)
         repairs.append(f"{fault.what.partition(' (')[0]}: {how}")
+    wanted = read_json(frame) if frame else None
+    if isinstance(value, dict) and isinstance(wanted, dict):
+        other = [key for key, one in value.items() if wanted.get(key) == "" and not isinstance(one, (str, dict, list))]
+        value |= {key: "" if value[key] is None else json.dumps(value[key]) for key in other}
+        repairs += [f"{count(len(other), 'value')} in JSON that should be text: taken as text"] if other else []
     texts = [leaf for leaf in _leaves(value) if isinstance(leaf, str)]
     if not texts:
         return replace(_lines(text, 0), repairs=(*repairs, "no text in JSON: divided by line"))
-    wanted = read_json(frame) if frame else None
     if isinstance(value, dict) and isinstance(wanted, dict) and all(
             isinstance(one, str) for one in (*value.values(), *wanted.values())):
         lacking, added = [key for key in wanted if key not in value], [key for key in value if key not in wanted]
@@ -214,15 +230,26 @@ def _json(text: str, frame: str) -> Parts:
             texts = list(value.values())
     elif wanted is not None and (changed := set(_keys(wanted)) ^ set(_keys(value))):
         repairs.append(f"{count(len(changed), 'JSON key')} changed: strings in their order")
-    return Parts(tuple(texts), "json", json.dumps(_emptied(value), ensure_ascii=False), tuple(repairs))
+    return Parts(tuple(texts), "json", json.dumps(_with_strings(value, str), ensure_ascii=False), tuple(repairs))
 
 
-def _mended(body: str) -> tuple[Any, str]:
-    """A block that is not JSON: without its last comma, or entry by entry, one on each line."""
-    try:
-        return read_json(re.sub(r",(\s*[\]}]\s*)\Z", r"\1", body)), "last comma removed"
-    except InputError:
-        pass
+def _repaired(body: str) -> tuple[Any, str]:
+    """A block that is not JSON: without its last comma, with line breaks in its strings, or entry by entry, one on each
+    line (or one after the other in a single line).
+    """
+    whole = _STRING.sub(lambda one: one[0].replace("\n", "\\n").replace("\t", "\\t"), body)
+    for text, unique, how in ((re.sub(r",(\s*[\]}]\s*)\Z", r"\1", body), True, "last comma removed"),
+                              (whole, True, "line breaks in strings kept"),
+                              (body, False, "the last text of each JSON key taken")):
+        try:
+            return read_json(text, unique=unique), how
+        except InputError:
+            pass
+    if not any(quote in body for quote in _QUOTES):
+        body = _APOSTROPHE.sub('"', body)
+    if "\n" not in body:
+        body = re.sub(rf"\A\s*[{{\[]|(?<=[{_QUOTES}])\s*[}}\]]\s*\Z", "", body)
+        body = re.sub(rf"(?<=[{_QUOTES}])[\s,]+(?=[{_QUOTES}])", ",\n", body)
     entries: dict[str, str] = {}
     for number, line in enumerate(body.split("\n")):
         if _BRACKETS.fullmatch(line):
@@ -259,20 +286,13 @@ def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         yield from _keys(one, (*path, str(key)))
 
 
-def _emptied(value: Any) -> Any:
+def _with_strings(value: Any, text: Callable[[], str]) -> Any:
+    """The value with ``text()`` in place of every string, in order."""
     if isinstance(value, dict):
-        return {key: _emptied(one) for key, one in value.items()}
+        return {key: _with_strings(one, text) for key, one in value.items()}
     if isinstance(value, list):
-        return [_emptied(one) for one in value]
-    return "" if isinstance(value, str) else value
-
-
-def _filled(frame: Any, texts: list[str]) -> Any:
-    if isinstance(frame, dict):
-        return {key: _filled(one, texts) for key, one in frame.items()}
-    if isinstance(frame, list):
-        return [_filled(one, texts) for one in frame]
-    return texts.pop(0) if isinstance(frame, str) else frame
+        return [_with_strings(one, text) for one in value]
+    return text() if isinstance(value, str) else value
 
 
 def _strings(frame: str) -> int:

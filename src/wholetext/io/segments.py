@@ -77,12 +77,12 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
             domains: bool = False) -> tuple[list[DocumentRun], list[str]]:
     """Documents from one id per segment: each stretch of equal ids is a document.
 
-    An id that comes back after another document starts a new document with a suffixed id, and a warning says so.
+    An id that recurs after another document starts a new document with a suffixed id, with a warning.
     ``lines`` are the lines of the ids where these are not 1, 2, 3 …; with ``domains`` an id may be ``DOMAIN<tab>ID``.
     """
     starts: list[tuple[str, int, dict[str, str]]] = []
     last, again, known = dict[str, int](), list[str](), dict[str, str]()  # last: the number of a name's newest copy
-    previous, count = None, 0
+    previous, current, count = None, None, 0
     for count, entry in enumerate(ids, 1):
         if entry == previous:
             continue
@@ -90,6 +90,9 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
         doc, meta = _with_domain(entry, place) if domains else (entry, {})
         if not doc.strip():
             raise InputError("there is no document id here", where=place, next="write one document id per segment")
+        if (doc, meta) == current:  # the line differs in blanks around the id
+            continue
+        current = (doc, meta)
         other = known.setdefault(comparable(doc), doc)
         if other != doc:
             raise alike("document ids", other, doc, place)
@@ -139,7 +142,7 @@ def load_records(
 def _unstacked(
     columns: Mapping[Key, list[str]], lines: Sequence[int], where: str
 ) -> tuple[dict[Key, list[str]], list[int]]:
-    """One column per system, where the records of several systems stand one under another.
+    """One column per system, from records of several systems that follow each other.
 
     Every system must have the same segments in the same order: the same document ids, sources and references.
     """

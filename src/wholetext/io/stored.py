@@ -28,13 +28,13 @@ def is_large(paths: Iterable[str | os.PathLike[str] | None]) -> bool:
 
 
 def stored_note(documents: int) -> str:
-    """What the reader says of such a corpus."""
+    """The reader's note on such a corpus."""
     return (f"the texts of {documents:,} documents are read from disk as they are needed: the files have more than "
             f"{LARGE >> 20} MB")
 
 
 class Spool(TextStore):
-    """Texts in a temporary file that is gone with the process; their places are in memory."""
+    """Texts in a temporary file that is deleted with the process; their offsets are in memory."""
 
     def __init__(self) -> None:
         self.numbers = {}
@@ -49,7 +49,7 @@ class Spool(TextStore):
             self._file = tempfile.TemporaryFile(prefix="wholetext-")  # noqa: SIM115 - closed with the process
 
     def add(self, doc: str, column: Column, segments: Segments) -> None:
-        """A text; the first one that is not an output says how many segments its document has."""
+        """A text; the first one that is not an output sets the number of segments of its document."""
         number = self.numbers.setdefault(doc, len(self.numbers))
         places, lengths = self._places.setdefault(column, (array("q"), array("q")))
         places.extend([-1] * (number + 1 - len(places)))
@@ -77,7 +77,7 @@ class Spool(TextStore):
         return tuple(self._places)
 
     def take_meta(self, key: str) -> dict[str, str]:
-        """What documents say under a key, by id; it is removed from them."""
+        """Remove a key from the metadata of documents, and return its values by id."""
         found = {doc: self.metas[number][key] for doc, number in self.numbers.items()
                  if key in self.metas.get(number, ())}
         for doc in found:
@@ -117,7 +117,7 @@ _WHAT = "the temporary copy of the texts (TMPDIR chooses the folder)"
 
 
 class StoredDocuments(Sequence[Document], Stored):
-    """The documents of a store, each made when it is asked for; with ``refs``, only these references."""
+    """The documents of a store, each made when it is used; with ``refs``, only these references."""
 
     def __init__(self, store: TextStore, refs: Sequence[str] | None = None) -> None:
         self.store, self.ids, self.sizes = store, tuple(store.numbers), store.sizes

@@ -23,7 +23,7 @@ class Table(Protocol):
 
 
 def columns_of(source: object) -> list[Any] | None:
-    """The names of the columns of a table; None if it is none."""
+    """The names of the columns of a table; None if it is not a table."""
     if isinstance(source, (str, bytes, Sequence)) or not hasattr(source, "__getitem__"):
         return None
     names = getattr(source, "column_names", None)
@@ -63,4 +63,5 @@ def _text(value: object, kind: str, where: str) -> str:
     if not missing and kind in ("doc", "system", "meta") and hasattr(value, "item"):  # a number of numpy
         return str(value.item())
     raise InputError("there is no text here" if missing else f"expected a string, got {type(value).__name__}",
-                     where=where, next='write "" where there is no text' if missing else "one row is one segment")
+                     where=where, next='write "" where there is no text' if missing else
+                     "one row is one segment; rows that are documents are read from JSONL (dataset.to_json(FILE))")

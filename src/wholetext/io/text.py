@@ -62,22 +62,28 @@ class TextFile:
     def lines(self) -> Iterator[str]:
         r"""Lines without their end: ``\n``, ``\r\n``, or ``\r`` if the file has no ``\n``; never U+2028 or U+0085."""
         with _reading(self.name):
-            for number, raw in enumerate(_ends(self._raw), 1):
-                raw = raw.removesuffix(b"\n").removesuffix(b"\r")
-                try:
-                    text = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
-                except UnicodeDecodeError as error:
-                    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                        raise InputError("expected UTF-8, got UTF-16", where=at(self.name, number),
-                                         next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN") from None
-                    byte = error.object[error.start]
-                    raise InputError(f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
-                                     where=at(self.name, number), next="convert it: iconv -f WINDOWS-1252 -t UTF-8 "
-                                     "FILE > CLEAN (or from what it was written in)") from None
-                if "\0" in text:
-                    raise InputError("there is a NUL character in this line", where=at(self.name, number),
-                                     next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters")
-                yield text
+            number = 1
+            for block in _ends(self._raw):
+                plain = _decoded(block)
+                yield from plain if plain is not None else (self._line(raw, number + i) for i, raw in enumerate(block))
+                number += len(block)
+
+    def _line(self, raw: bytes, number: int) -> str:
+        raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+        try:
+            text = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
+        except UnicodeDecodeError as error:
+            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise InputError("expected UTF-8, got UTF-16", where=at(self.name, number),
+                                 next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN") from None
+            byte = error.object[error.start]
+            raise InputError(f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
+                             where=at(self.name, number), next="convert it: iconv -f WINDOWS-1252 -t UTF-8 "
+                             "FILE > CLEAN (or from what it was written in)") from None
+        if "\0" in text:
+            raise InputError("there is a NUL character in this line", where=at(self.name, number),
+                             next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters")
+        return text
 
 
 class _Unzipped(io.RawIOBase):
@@ -160,7 +166,7 @@ def clean(text: str, where: str) -> str:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise InputError(f"half of a surrogate pair (U+{ord(text[error.start]):04X}) stands alone in this text",
+            raise InputError(f"half of a surrogate pair (U+{ord(text[error.start]):04X}) without its other half here",
                              where=where, next="the text was cut inside a character: write it again as UTF-8") from None
     return text
 
@@ -187,14 +193,26 @@ def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
             write(out)
 
 
-def _ends(raw: io.BufferedReader) -> Iterator[bytes]:
-    r"""Lines with their ends; a file whose only line breaks are ``\r`` (old Macintosh) is cut at those."""
+def _ends(raw: io.BufferedReader) -> Iterator[list[bytes]]:
+    r"""Blocks of lines with their ends; a file whose only line breaks are ``\r`` (old Macintosh) is cut at those."""
     first = raw.readline()
     if not first.endswith(b"\n") and b"\r" in first[:-1]:  # so this is the whole file
-        yield from first.removesuffix(b"\r").split(b"\r")
+        yield [line + b"\n" for line in first.removesuffix(b"\r").split(b"\r")]
     elif first:
-        yield first
-        yield from raw
+        yield [first]
+        while block := raw.readlines(_BUFFER):
+            yield block
+
+
+def _decoded(block: list[bytes]) -> list[str] | None:
+    """The lines of a block without their ends, at once; None where they must be looked at one by one."""
+    data = b"".join(block)
+    if b"\r" in data or b"\0" in data or data.startswith(_BOM):
+        return None
+    try:
+        return data.removesuffix(b"\n").decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        return None
 
 
 def _plain(path: str) -> io.BufferedReader:
@@ -215,14 +233,15 @@ def _plain(path: str) -> io.BufferedReader:
 
 @contextmanager
 def _reading(name: str, path: str = "") -> Iterator[None]:
-    """Turn what the operating system and gzip say into an InputError."""
+    """Convert errors of the operating system and gzip into an InputError."""
     try:
         yield
     except FileNotFoundError:
         raise InputError("no such file", where=name, next=_neighbours(Path(path))) from None
     except IsADirectoryError:
         raise InputError("expected a file, got a folder", where=name,
-                         next="name a file in it; only an EvalSet folder is read as a whole") from None
+                         next=f"name the files in it, e.g. {name}/*.txt; only an EvalSet folder is read as a whole"
+                         ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"the gzip file is broken: {error}", where=name,
                          next="download or compress it again; gzip -t FILE checks it") from None

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from wholetext import plugins
-from wholetext.errors import InputError, PluginError, WholetextError, did_you_mean
+from wholetext.errors import InputError, PluginError, WholetextError, choices
 
 if TYPE_CHECKING:
     from wholetext.io.assembly import Langs, Loaded
@@ -49,8 +49,7 @@ def find(name: str) -> Format:
     added = plugins.load(plugins.FORMATS, BUILTIN)
     if name not in added:
         known = [*BUILTIN, *added]
-        raise InputError(f"there is no format {name!r}",
-                         next=did_you_mean(name, known) or f"formats are {', '.join(known)}")
+        raise InputError(f"there is no format {name!r}", next=choices(name, known))
     found = added[name]()
     if not all(callable(getattr(found, part, None)) for part in ("recognise", "read")):
         raise PluginError(f"{name!r} of {plugins.origin(plugins.FORMATS, name)} is not a format",

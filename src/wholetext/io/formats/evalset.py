@@ -9,7 +9,8 @@ import os
 import re
 from pathlib import Path
 
-from wholetext.errors import AlignmentError, InputError, count, did_you_mean
+from wholetext.errors import AlignmentError, InputError, choices, count
+from wholetext.files.output_folder import finish
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, among
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
@@ -22,7 +23,7 @@ _ENDS = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")
 
 
 def recognise(file: TextFile) -> bool:
-    """Every folder is taken for an EvalSet, so that ``read`` can say what it lacks."""
+    """Every folder is taken for an EvalSet, so that ``read`` can report what is missing."""
     return is_folder(file)
 
 
@@ -92,7 +93,7 @@ def write(folder: FilePath, loaded: Loaded) -> None:
                 raise AlignmentError(f"document {doc.id!r} has other segments in the output of {output.system!r}",
                                      where=str(root), next="align it first, or write JSONL")
     ids = [_two_names(doc.meta.get("domain") or "all", doc.id, root) for doc in docs for _ in range(len(doc))]
-    if all(doc.src is not None for doc in docs):  # also one that only stands in for a source
+    if all(doc.src is not None for doc in docs):  # also an empty placeholder
         write_lines(root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ()))
     write_lines(root / "documents" / f"{name}.docs", ids)
     for ref in corpus.references:
@@ -104,7 +105,7 @@ def write(folder: FilePath, loaded: Loaded) -> None:
 
 
 def language_pair(folder: FilePath, langs: Langs) -> str:
-    """``de-en``, checked against the folder; the only pair there is where none is asked for."""
+    """``de-en``, checked against the folder; the only pair if none is requested."""
     there = pairs(folder)
     if langs is None:
         if len(there) == 1:
@@ -113,8 +114,7 @@ def language_pair(folder: FilePath, langs: Langs) -> str:
                          next=f"choose one, e.g. -l {there[0]}" if there else "")
     name = among(langs, there)
     if name not in there:
-        raise InputError(f"this EvalSet has no language pair {name}", where=str(folder),
-                         next=did_you_mean(name, list(there)) or f"it has {', '.join(there) or 'none'}")
+        raise InputError(f"this EvalSet has no language pair {name}", where=str(folder), next=choices(name, there))
     return name
 
 
@@ -126,9 +126,11 @@ def _root(folder: FilePath) -> Path:
                               "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)")
     if not is_folder(root):
         raise InputError("there is no such folder", where=str(root), next="check the path")
+    finish(root, InputError)  # the writing of paragraphs or annotations may have been interrupted
     if (root / "run.json").is_file():
-        raise InputError("this is a run folder, which has no human scores", where=str(root),
-                         next="give the EvalSet folder with the human scores; -m computes metrics on it")
+        raise InputError("this is a run folder, not an EvalSet with human scores", where=str(root),
+                         next="`compare`, `explain` and `report` read it; `score` takes the texts it was made of, "
+                              "`meta` an EvalSet folder")
     if not any(is_folder(root / part) for part in _PARTS):
         raise InputError("this folder is not an EvalSet", where=str(root), next=f"it should have {', '.join(_PARTS)}")
     return root

@@ -24,7 +24,7 @@ _APART = (("ref", "refs"), ("hyp", "outputs"), ("system", "outputs"))  # what do
 
 @dataclass(slots=True)
 class Record:
-    """What one line says. ``texts["hyp", ""]`` is an output whose system is ``system``, or not named."""
+    """The fields of one line. ``texts["hyp", ""]`` is an output whose system is ``system``, or not named."""
 
     line: int
     doc: str = ""
@@ -57,7 +57,7 @@ class Parser:
         if not isinstance(given, dict):
             raise InputError(f"expected a JSON object on each line, got {_kind(given)}", where=where,
                              next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list")
-        if None in given.values():  # null says nothing
+        if None in given.values():  # null is the same as absent
             given = {key: value for key, value in given.items() if value is not None}
         keys = tuple(given)
         roles = self._shapes.get(keys)
@@ -99,7 +99,7 @@ class Parser:
             if role is None:
                 self.unused[key] = None
             elif role in roles:
-                raise InputError(f"{roles[role]!r} and {key!r} say the same", where=where, next="keep one of them")
+                raise InputError(f"{roles[role]!r} and {key!r} are one field", where=where, next="keep one of them")
             else:
                 roles[role] = key
         for one, other in _APART:

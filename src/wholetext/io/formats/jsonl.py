@@ -1,4 +1,4 @@
-"""JSONL: one document or one segment per line, ours or WMT's (``doc_id``, ``src_text``, ``refs``; ``hypothesis``)."""
+"""JSONL: one document or segment per line, of wholetext or WMT (``doc_id``, ``src_text``, ``refs``; ``hypothesis``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Nulls, Output
 
-REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` lined up its output
+REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` aligned its output
 NULLS = "nulls:"  # before a system's name, in meta: what it found left out and added, as JSON
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
@@ -89,7 +89,7 @@ def _nulls_json(nulls: Nulls) -> str:
 
 def _nulls(text: str, size: int, where: str) -> Nulls:
     """What `_nulls_json` wrote of a document of ``size`` segments."""
-    again = "write the file anew with `wholetext align`"
+    again = "write the file again with `wholetext align`"
     match read_json(text, where=where, next=again):
         case ["count" | "worst" | "drop" as policy, [*omitted], [*added]] if (
                 all(type(at) is int and 0 <= at < size for at in omitted)
@@ -137,7 +137,7 @@ class LanguagePairs:
 
 
 class _Segments:
-    """Lines that are segments: every line must say the same kinds of things as the first."""
+    """Lines that are segments: every line must have the same fields as the first."""
 
     def __init__(self, where: str, first: Record) -> None:
         self.where, self.first, self.lines = where, first, list[int]()

@@ -18,6 +18,7 @@ from wholetext.types import Corpus, Document, Output
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
 Texts = Sequence[str] | Sequence[Sequence[str]]  # segments, or documents of segments
+_MANY = 20  # documents of one segment each that are noted
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class LineFiles:
     """Parallel text files with one segment per line, or outputs (``hyps``) for a ``corpus``.
 
     References and outputs are named after their files, or by (name, file). ``docs`` is a file with one document id per
-    line; without it ``breaks`` says what a blank line is: ``blank`` a break between documents, ``none`` an empty
+    line; without it ``breaks`` defines what a blank line is: ``blank`` a break between documents, ``none`` an empty
     segment, ``auto`` a break where all files agree on them. ``corpus`` is all that ``read`` takes as one source;
     outputs for it may be plain lines, or JSONL, TSV or XML with its document ids.
     """
@@ -67,8 +68,8 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     """Read parallel files. Outputs may have other segments only if blank lines separate documents."""
     if isinstance(files, TextFile):
         files.head()  # an error where there is no such file
-        raise InputError("this looks like plain lines of text, which do not say what they are", where=files.name,
-                         next="give source, outputs and references apart (-s, -t, -r), or force the format (--reader)")
+        raise InputError("these plain lines may be a source, an output or a reference", where=files.name,
+                         next="give source, outputs and references by -s, -t and -r, or force the format (--reader)")
     refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
     paths = [files.src, files.docs, *refs.values(), *hyps.values()]
     if paths.count("-") > 1:
@@ -108,10 +109,10 @@ def _streamed(given: Sequence[tuple[str, str, FilePath]], docs: FilePath, notes:
     first = shown(given[0][2])
     if any(many != (runs[-1].stop if runs else 0) for many in counts):
         columns = [Column(kind, name, [""] * many, shown(path)) for (kind, name, path), many in zip(given, counts)]
-        return _with_ids(columns, runs, shown(docs), notes, langs)  # the error that says which
+        return _with_ids(columns, runs, shown(docs), notes, langs)  # raises the error that names it
     corpus = Corpus(stem(first), pair(langs), spool.documents())
     outputs = [Output(name, StoredTexts(spool, (kind, name))) for kind, name, _ in given if kind == "hyp"]
-    return assemble(corpus, outputs, [*notes, *more, stored_note(len(runs))], first)
+    return assemble(corpus, outputs, [*notes, *more, *_single(runs, shown(docs)), stored_note(len(runs))], first)
 
 
 def from_texts(hyps: Texts | Mapping[str, Texts], *, srcs: Texts | None = None,
@@ -127,6 +128,9 @@ def from_texts(hyps: Texts | Mapping[str, Texts], *, srcs: Texts | None = None,
     if len(references):
         if len(refs):
             raise InputError("references are given twice: refs and references",
+                             next="give one reference as refs, several as references=[…, …]")
+        if any(isinstance(texts, str) for texts in references):
+            raise InputError("references is a list of references, and this is a list of strings",
                              next="give one reference as refs, several as references=[…, …]")
         refs = {f"ref{i}": texts for i, texts in enumerate(references)}
     if nested(next(iter(hyps.values()), ()) if isinstance(hyps, Mapping) else hyps):
@@ -180,7 +184,14 @@ def _with_ids(
     if ids != lines:
         raise AlignmentError(f"this has {count(ids, 'document id')}, but {first} has {count(lines, 'line')}",
                              where=at(where, min(ids, lines) + 1), next="give one document id per line of text")
-    return load(columns, runs, stem(first), langs, notes, first)
+    return load(columns, runs, stem(first), langs, [*notes, *_single(runs, where)], first)
+
+
+def _single(runs: Sequence[DocumentRun], where: str) -> list[str]:
+    """A note on ids of which no two lines share one: it is often another file that was given."""
+    if len(runs) < _MANY or len(runs) != runs[-1].stop:
+        return []
+    return [f"every document has one segment, as each line of {where} is an id of its own: are these document ids?"]
 
 
 def _without_ids(columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs) -> Loaded:

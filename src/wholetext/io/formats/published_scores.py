@@ -16,7 +16,7 @@ from wholetext import languages
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import pair
-from wholetext.io.text import opened
+from wholetext.io.text import opened, stem
 
 FIELDS = ("language_pair", "domain", "document_id")
 Place = tuple[str, str]  # domain and document
@@ -34,7 +34,8 @@ class PublishedScores:
 
 def score_files(paths: Sequence[Path]) -> list[Path]:
     """The files of folders, and those that are named."""
-    return [file for path in paths for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
+    return [file for path in paths
+            for file in (sorted((*path.glob("*.jsonl"), *path.glob("*.jsonl.gz"))) if path.is_dir() else [path])]
 
 
 def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
@@ -49,7 +50,7 @@ def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
         for record in found:
             if record["language_pair"] != chosen:
                 continue
-            of_system = systems.setdefault(file.stem, {})
+            of_system = systems.setdefault(stem(file), {})
             place = record["domain"], record["document_id"]
             if place in of_system:
                 raise InputError(f"document {place[1]!r} of {chosen} is there twice", where=str(file),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from wholetext.errors import InputError, count, did_you_mean
+from wholetext.errors import InputError, choices, count, did_you_mean
 from wholetext.io.assembly import Langs, Loaded, among
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
 from wholetext.io.text import FilePath, TextFile, read_lines
@@ -38,8 +38,7 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
         raise InputError(f"test set {name} needs a language pair", next=f"choose one with -l: {', '.join(there)}")
     lp = among(langs, there)
     if lp not in there:
-        raise InputError(f"test set {name} has no language pair {lp}",
-                         next=did_you_mean(lp, there) or f"it has {', '.join(there)}")
+        raise InputError(f"test set {name} has no language pair {lp}", next=choices(lp, there))
     files = _files(DATASETS[name], name, lp)
     columns = [Column("src", "", read_lines(files["src"]), files["src"])]
     columns += [Column("ref", field.replace(":", ""), read_lines(path), path)
@@ -59,7 +58,7 @@ def _files(dataset: Any, name: str, lp: str) -> dict[str, str]:
     try:
         files = dict(zip(dataset.fieldnames(lp), map(str, dataset.get_files(lp))))
         refs = {str(path) for path in dataset.get_reference_files(lp)}
-    except (Exception, SystemExit) as error:  # sacrebleu exits, asserts, or passes on what network and tarfile say
+    except (Exception, SystemExit) as error:  # sacrebleu exits, asserts, or passes on errors of network and tarfile
         raise InputError(f"sacrebleu could not fetch test set {name} {lp}: {str(error) or type(error).__name__}",
                          next="without a network here, fetch it elsewhere and copy ~/.sacrebleu: "
                               f"sacrebleu -t {name} -l {lp} --echo src") from None

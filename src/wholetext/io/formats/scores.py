@@ -1,7 +1,7 @@
 """Score files of EvalSets: human judgments and metric scores in, ``NAME-REF.{seg,doc,sys}.score`` out.
 
 A line is ``SYSTEM<tab>score`` (``DOMAIN<tab>SYSTEM<tab>score`` at the domain level), one block per system in the order
-of segments or documents. ``None`` is a segment nobody judged: NaN here. Metrics must score everything.
+of segments or documents. ``None`` is a segment without a judgment: NaN here. Metrics must score everything.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, InputError, count, did_you_mean
-from wholetext.files.parsing import number
+from wholetext.errors import AlignmentError, InputError, choices, count
+from wholetext.files.parsing import number, plain_number
 from wholetext.io.assembly import Langs
 from wholetext.io.formats import evalset
 from wholetext.io.text import FilePath, TextFile, at, opened, write_lines
@@ -64,7 +64,7 @@ def metric_scores(folder: FilePath, langs: Langs, label: str, level: ScoreLevel,
     extra = [system for system in found.systems if system not in outputs]
     if outputs and extra:
         raise AlignmentError(f"there are scores of {extra[0]!r}, which has no output here", where=str(path),
-                             next=did_you_mean(extra[0], list(outputs)) or f"the outputs are {', '.join(outputs)}")
+                             next=choices(extra[0], outputs))
     human = evalset.references(folder, lp)
     wanted = list(systems) if systems is not None else [name for name in outputs if name not in human]
     missing = [system for system in wanted if system not in found.systems]
@@ -138,7 +138,7 @@ def write_table(path: FilePath, systems: Sequence[str], values: Sequence[FloatAr
 def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple[str, float]]]:
     """system → (domain or "", score) in the order of the file."""
     wanted = 3 if level == "domain" else 2
-    remedy = "a score is a finite number" + (", or None where nobody judged" if gaps else "")
+    remedy = "a score is a finite number" + (", or None without a judgment" if gaps else "")
     rows: dict[str, list[tuple[str, float]]] = {}
     for place, line in enumerate(file.lines(), 1):
         cells = line.split("\t") if "\t" in line else line.split()
@@ -148,9 +148,10 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
             raise InputError(f"this line has {count(len(cells), 'column')}, expected {wanted}",
                              where=at(file.name, place),
                              next="write SYSTEM<tab>SCORE" if wanted == 2 else "write DOMAIN<tab>SYSTEM<tab>SCORE")
-        text = cells[-1].strip()
-        score = math.nan if text == "None" and gaps else number(
-            text, what="a score", where=at(file.name, place), next=remedy)
+        score = plain_number(cells[-1])
+        if score is None:
+            score = math.nan if cells[-1].strip() == "None" and gaps else number(
+                cells[-1], what="a score", where=at(file.name, place), next=remedy)
         rows.setdefault(cells[-2].strip(), []).append((cells[0] if wanted == 3 else "", score))
     return rows
 
@@ -169,8 +170,7 @@ def _scores(
 ) -> Judgments:
     if not os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         wanted, known = f"{name}.{level}", [f"{each}.{at_level}" for each, at_level in there]
-        raise InputError(f"there are no scores {wanted!r} here", where=str(path.parent),
-                         next=did_you_mean(wanted, known) or f"there are {', '.join(known) or 'none'}")
+        raise InputError(f"there are no scores {wanted!r} here", where=str(path.parent), next=choices(wanted, known))
     return read_scores(path, name, level, items=items, gaps=gaps)
 
 

@@ -33,7 +33,7 @@ _USUAL = {"news": "p", "social": "p", "software": "json", "speech": "lines"}  # 
 _ID = re.compile(r'(?<!\\)"doc_id"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
 _OURS = frozenset(("system", "src", "source", "hyp", "outputs", "lp", "langs", "corpus"))  # JSONL that is not WMT's
-BESIDE = (OUTPUT, f"{FRAME}:", REPAIRED)  # what a system's file says besides the texts
+BESIDE = (OUTPUT, f"{FRAME}:", REPAIRED)  # metadata in a system's file
 
 
 def recognise(file: TextFile) -> bool:
@@ -60,7 +60,7 @@ def read(file: TextFile, langs: Langs = None, *, segments: str = "auto", corpus:
          system: str = "") -> Loaded:
     """Read a test set or the output of one system.
 
-    ``langs`` selects one of several language pairs, ``segments`` says how documents are divided (``auto``: by what is
+    ``langs`` selects one of several language pairs, ``segments`` is how documents are divided (``auto``: by what is
     in the source). ``corpus`` is the test set that an output is for, ``system`` its name (default: the file's).
     """
     if segments not in DIVISIONS:
@@ -186,7 +186,7 @@ class _Line:
             raise InputError("this line has no doc_id", where=where,
                              next='write {"doc_id": "…", "hypothesis": "…"} on each line')
         clean("\0" if NUL.search(text) else "", where)
-        return {key: value for key, value in given.items() if value is not None}  # null says nothing
+        return {key: value for key, value in given.items() if value is not None}  # null is the same as absent
 
     def fill(self, record: Record, given: dict[str, Any], where: str) -> None:
         """Texts and meta of a document that is wanted."""
@@ -251,7 +251,7 @@ class _Line:
             return self.segments
         _, domain, wmt26 = facts(record.doc)
         found = division(text, lines=wmt26)
-        if like is None or (wmt26 and like.by == "blank"):  # a corpus of another format does not say it
+        if like is None or (wmt26 and like.by == "blank"):  # unknown for a corpus of another format
             return _USUAL.get(domain, found) if found == "lines" else found
         return found if found == "p" and like.by in ("lines", "blank") else like.by
 
@@ -278,7 +278,7 @@ def _json(value: object) -> str:
 
 
 def _is_bare(corpus: Corpus) -> bool:
-    """Outputs alone: there is no reference, and the source, if any, only stands in for one."""
+    """Outputs alone: there is no reference, and the source, if any, is only a placeholder."""
     return not any(doc.refs or any(doc.src or ()) for doc in corpus.docs)
 
 

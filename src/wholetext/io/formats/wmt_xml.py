@@ -93,7 +93,7 @@ def _aligned(text: _Text, lead: _Text, doc: str, name: str, missing: dict[str, l
 
 
 def _langs(docs: Sequence[_Doc], langs: Langs, name: str) -> tuple[str, str]:
-    """The language pair that the file names, which must be the one asked for."""
+    """The language pair that the file names, which must be the requested one."""
     codes = []
     for side, kinds in enumerate((("src",), ("ref", "hyp"))):
         there = dict.fromkeys(text.lang for doc in docs for text in doc.texts if text.kind in kinds and text.lang)
@@ -164,11 +164,11 @@ class _Handler:
             self._start_doc(given)
         elif tag in ("src", "ref", "hyp"):
             if self._doc is None or self._text is not None:
-                raise self._fail(f"this <{tag}> does not stand in a <doc>, or in another text", _SHAPE)
+                raise self._fail(f"this <{tag}> is not inside a <doc>, or is inside another text", _SHAPE)
             self._start_text(tag, given, self._doc)
         elif tag == "seg":
             if self._text is None:
-                raise self._fail("this <seg> does not stand in a <src>, <ref> or <hyp>", _SHAPE)
+                raise self._fail("this <seg> is not inside a <src>, <ref> or <hyp>", _SHAPE)
             self._id, self._segment = given.get("id", str(len(self._text.segments) + 1)), []
             if self._id in self._text.segments:
                 raise self._fail(f"segment id {self._id!r} is used twice in one text", "number the segments apart")
