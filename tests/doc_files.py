@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import lzma
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -99,9 +100,17 @@ def report(folder: Path) -> None:
         main(["rank", str(folder / "first"), "--out", str(folder / "ranking")])
 
 
+def stress_set(folder: Path) -> None:
+    """The first documents of the released set, unpacked."""
+    packed = (ROOT / "examples" / "stress-set" / "documents.jsonl.xz").read_bytes()
+    lines = lzma.decompress(packed).decode().splitlines(keepends=True)[:DOCUMENTS]
+    (folder / "documents.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
 FILES: dict[str, Callable[[Path], None]] = {
     "align.md": align, "formats.md": formats, "blonde.md": bundled, "sweeps.md": bundled, "gate.md": gate,
     "judges.md": judges, "report.md": report, "tutorial.md": bundled,
+    "stress-set.md": stress_set,
 }  # fmt: skip
 
 
@@ -112,7 +121,7 @@ def names(folder: Path) -> dict[str, Any]:
     more = folder / "llm.jsonl"
     loaded = wt.read([folder / "corpus.jsonl", *([more] if more.exists() else [])])
     found: dict[str, Any] = {"wt": wt, "loaded": loaded, "corpus": loaded.corpus, "outputs": loaded.outputs}
-    found |= {"output": loaded.outputs[0], "__name__": "__main__"}
+    found |= {"output": loaded.outputs[0], "__name__": "__main__", "__file__": str(folder / "example.py")}
     if more.exists():  # of other segments: not to be scored as they are
         return found
     found["scores"] = wt.score(loaded.corpus, loaded.outputs, "chrf")

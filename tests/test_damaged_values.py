@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import wholetext as wt
 from wholetext.cli.main import main
 from wholetext.errors import InputError, RunError, SpecError, WholetextError
 from wholetext.meta.contrast.formats import read_contrast_set as read_contrast
 from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
 from wholetext.meta.judgments.ratings import gather, rater_pairs, read_rater_table, reliability
+from wholetext.meta.spans.files import read_spans
 from wholetext.metrics.blonde.units import find_phrases, read_names
 from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
@@ -21,11 +24,15 @@ from wholetext.reporting.studies import read_study
 from wholetext.taggers.given import GivenAnalyser
 from wholetext.training.recipe import read_recipe, settings
 
+DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"
+WMT25 = "doc_id\tsegment_id\tsystem_id\thypothesis_segment\tstart_indices\tend_indices\terror_types\n"
 DIGITS, DEEP = "9" * 5000, "[" * 100_000
 MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\td\t{}\t1\tr\ts\tt\tc\tMinor\n"
 ITEM = {"src": "a", "target": "b", "contrastive": ["c"]}
 READERS: dict[str, Callable[[Path], object]] = {
     "mqm.tsv": read_mqm,
+    "spans.tsv": read_spans,
+    "spans.jsonl": read_spans,
     "ratings.tsv": lambda path: read_rater_table(path, [("d", 0)]),
     "x.rating": lambda path: read_span_ratings(path, [("d", 0)]),
     "set.jsonl": read_contrast,
@@ -40,6 +47,9 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize(("name", "text"), [
+    ("spans.tsv", "\r" + WMT25), ("spans.tsv", "x\r" + MQM.format(1)),
+    ("spans.tsv", f"{WMT25}d\t{DIGITS}\ts\tx\t0\t1\tmajor"),
+    ("spans.jsonl", '{"system": "a", "doc": "d", "segment": 0, "spans": ' + DEEP),
     ("mqm.tsv", MQM.format(DIGITS)), ("mqm.tsv", MQM.format("٣")), ("mqm.tsv", MQM.format("1_0")),
     ("ratings.tsv", f"system\tseg\trater\tscore\nA\t{DIGITS}\tr\t1\n"),
     ("ratings.tsv", "system\tseg\trater\tscore\nA\t0\tr\t1_0\n"),
@@ -93,6 +103,28 @@ def test_no_ratings_at_all() -> None:
 
 def test_long_phrases_are_not_compiled() -> None:
     assert find_phrases("short", {"ambiguity": [("(" * 1_000_000, 1)]}) == ()
+
+
+@pytest.mark.parametrize("verb", ["compare", "rank", "sample", "gate", "stress", "report", "spans"])
+def test_seeds_of_every_verb(verb: str, oracle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, demo = str(oracle / "run-0.1.0"), str(DEMO)
+    words = {"sample": [run, "--documents", "1"], "gate": [run, "--baseline", "coherent"], "spans": [run, run],
+             "report": [run, "-o", str(tmp_path / "x.html")], "stress": [demo, "-l", "de-en", "-m", "chrf"]}
+    for seed in ("-1", DIGITS):
+        with pytest.raises(SystemExit) as left:
+            main([verb, *words.get(verb, [run]), "--seed", seed])
+        said = capsys.readouterr().err
+        assert left.value.code == 2 and "--seed" in said and "unexpectedly" not in said, said
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
+def test_seeds_from_python(seed: Any, oracle: Path) -> None:
+    results = wt.Results.load(oracle / "run-0.1.0")
+    first = next(iter(results.scores))
+    for use in (lambda: wt.compare(results.scores[first], seed=seed), lambda: wt.rank(results, seed=seed, draws=5),
+                lambda: wt.sample(results, documents=1, seed=seed)):
+        with pytest.raises(WholetextError, match="seed"):
+            use()
 
 
 @pytest.mark.parametrize("words", [

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DESIGN = (ROOT / "docs" / "design.md").read_text("utf-8")
 SOURCE = ROOT / "src" / "wholetext"
 LARGEST = 14  # modules in one folder
+LINES, BODY = 400, 40  # of a file; of a function, without its parameters
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+# called by no name in src: by libraries that look for them, by users and their tests
+CALLED_FROM_OUTSIDE = {
+    "_repr_html_": "IPython", "to_pandas": "users", "to_polars": "users", "check_metric": "tests of plug-ins",
+    "check_backend": "tests of plug-ins", "write_scores": "users (docs/formats.md)", "resolve_command": "typer",
+    "format_commands": "typer", "format_options": "typer",
+    "get_renderables": "rich", "readable": "io.RawIOBase", "readinto": "io.RawIOBase",
+}  # fmt: skip
 
 
 def section(title: str) -> str:
@@ -31,7 +44,8 @@ def test_the_path_of_score_names_functions_that_are_there() -> None:
 
 
 def test_the_glossary_is_short() -> None:
-    assert len(re.findall(r"^\| (?!word|---)", section("Glossary"), re.M)) <= 25
+    words = re.findall(r"^\| (.+?) \|", section("Glossary"), re.M)[1:]
+    assert len(words) <= 25 and not any("," in word for word in words)
 
 
 def test_every_room_is_in_the_tree() -> None:
@@ -39,6 +53,13 @@ def test_every_room_is_in_the_tree() -> None:
     rooms = [path.parent.name for path in SOURCE.rglob("__init__.py") if path.parent != SOURCE]
     missing = [room for room in rooms if f"{room}/" not in tree]
     assert not missing
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    contract = (ROOT / "pyproject.toml").read_text("utf-8").split('containers = ["wholetext"]')[1].split("]\n")[1]
+    layers = re.findall(r'^  "(.+)",$', contract, re.M)
+    said = DESIGN.split("May import, top to bottom only")[1].split(":\n", 1)[1].split(".\n")[0]
+    assert " ".join(said.split()).split(" → ") == layers
 
 
 def test_no_room_is_crowded() -> None:
@@ -53,3 +74,50 @@ def test_heavy_libraries_are_imported_in_their_rooms_only() -> None:
     outside = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py")
                if path.relative_to(SOURCE).parts[0] not in rooms and imported.search(path.read_text("utf-8"))]
     assert not outside
+    contract = (ROOT / "pyproject.toml").read_text("utf-8").split("torch, transformers and spaCy are imported by")[1]
+    listed = re.findall(r'"wholetext\.(\w+)"', contract.split("forbidden_modules")[0])
+    parts = {path.stem for path in SOURCE.glob("[a-z]*") if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert {*listed} == parts - {*rooms, "version"}
+
+
+def test_language_codes_are_read_in_one_place() -> None:
+    """langcodes knows the codes; everything else asks `wholetext.languages`."""
+    imported = re.compile(r"^\s*(?:import|from) langcodes\b", re.M)
+    found = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if imported.search(path.read_text("utf-8"))]
+    assert {path.parts[0] for path in found} == {"languages"}
+
+
+def test_files_and_functions_are_short() -> None:
+    """A function is counted without its parameters: the options of a verb are a list, not code."""
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text("utf-8")
+        assert len(text.splitlines()) <= LINES, path
+        for one in ast.walk(ast.parse(text)):
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert (one.end_lineno or 0) - one.body[0].lineno < BODY, f"{path}: {one.name}"
+
+
+def mentioned(tree: ast.AST) -> Iterator[str]:
+    """Names that code uses: variables, attributes, imports, arguments, and those in strings like ``module:Class``."""
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Name):
+            yield one.id
+        elif isinstance(one, ast.Attribute):
+            yield one.attr
+        elif isinstance(one, ast.alias):
+            yield one.name
+        elif isinstance(one, ast.Constant) and isinstance(one.value, str) and " " not in one.value:
+            yield from re.findall(r"\w+", one.value)
+
+
+def test_every_function_and_class_is_used() -> None:
+    """What nothing in src mentions outside its own definition is dead, or promised to somebody outside."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")]
+    used = Counter(name for tree in trees for name in mentioned(tree))
+    for tree in trees:
+        for one in ast.walk(tree):
+            if isinstance(one, Definition):
+                used[one.name] -= sum(name == one.name for name in mentioned(one))  # it calls itself
+    defined = {one.name for tree in trees for one in ast.walk(tree) if isinstance(one, Definition)}
+    unused = {name for name in defined if used[name] < 1 and not name.startswith("__")}
+    assert unused == {*CALLED_FROM_OUTSIDE}

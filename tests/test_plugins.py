@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from scripted import ScriptedServer
+from scripted_judge import right
 
 from wholetext import Corpus, Document, Options, Output, evaluate, open_run, plugins, write_run
 from wholetext.cli.main import main
@@ -129,6 +131,43 @@ def test_what_is_no_metric_or_view_is_refused(install: Install) -> None:
             scorer(spec)
         assert "frozen dataclass" in caught.value.next
     assert set(catalogue()["broken"]) == {"bad", "odd"}
+
+
+JUDGE = """
+from dataclasses import dataclass
+from pathlib import Path
+from wholetext.metrics.judges.judge import JudgeDa
+
+interface = 2
+
+@dataclass(frozen=True)
+class Tone(JudgeDa):
+    \"\"\"How well the tone of the source is kept.\"\"\"
+
+    name = "judge-tone"
+    summary = "tone of the source kept, from 0 to 100"
+
+    prompt: str = str(Path(__file__).with_name("tone.toml"))
+"""
+TONE = """
+user = "Rate the tone of {hyp} against {src}. {answer}"
+json = 'Answer {"score": N}.'
+"""
+
+
+def test_a_judge_of_a_plugin_asks_with_its_own_prompt(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("tone", "[wholetext.metrics]\njudge-tone = tone_code:Tone\n", JUDGE)
+    (tmp_path / "tone.toml").write_text(TONE)
+    assert "judge-tone" in catalogue()["metrics"]
+    with ScriptedServer(right) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        scores = evaluate(*sample(), ["judge-tone@m"], Options(cache=False))["judge-tone@m"]["same"]
+    assert scores.signature["plugin"] == "tone 1.5" and scores.signature["prompt"].startswith("tone.toml#")
+    asked = [body["messages"][-1]["content"] for body in server.asked]
+    assert all(text.startswith("Rate the tone of ") for text in asked) and len({*asked}) == len(asked) > 3
+    assert 0 <= scores.score <= 100
 
 
 @pytest.mark.parametrize("spec", ["lengthmatch", "sentence:lengthmatch", "slide(size=2,step=1):lengthmatch"])

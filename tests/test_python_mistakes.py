@@ -15,6 +15,7 @@ CORPUS = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",)}),)
 OUTPUT = Output("s", {"d": ("a b",)})
 score: Any = wt.score  # the calls below are wrong on purpose
 evaluate: Any = wt.evaluate
+compare: Any = wt.compare
 texts: Any = wt.score_texts
 read: Any = wt.read
 open_run: Any = wt.open_run
@@ -38,8 +39,8 @@ WRONG: dict[str, Callable[[], Any]] = {
     "there is no device None": lambda: options(device=None),
     "cache is true, false or a file": lambda: options(cache=3),
     "overflow is warn or error": lambda: options(overflow="stop"),
-    "batch_tokens is a number from 1 up": lambda: options(batch_tokens="many"),
-    "block is a number from 1 up": lambda: options(block=0),
+    "batch_tokens must be at least 1": lambda: options(batch_tokens="many"),
+    "block must be at least 1": lambda: options(block=0),
     "segments are a list of strings, not one string": lambda: document("d", "abc"),
     "segments are a list of strings, and one is of the type NoneType": lambda: document("d", ("a", None)),
     "expected reference → segments, got list": lambda: document("d", ("a",), ["a"]),
@@ -48,9 +49,12 @@ WRONG: dict[str, Callable[[], Any]] = {
     "langs is a pair of language codes, not 'de-en'": lambda: corpus("c", "de-en", ()),
     "docs is a list of Document": lambda: corpus("c", ("de", "en"), ("d",)),
     "expected a list of strings, got str": lambda: texts("a b", refs=["a"], metric="chrf"),
+    "references is a list of references": lambda: texts(["a"], references=["a"], metric="chrf"),
+    "give loaded.corpus, loaded.outputs": lambda: score(wt.from_texts(["a"]), [OUTPUT], "chrf"),
     "expected a list of strings, got int": lambda: texts(["a"], refs=[1], metric="chrf"),
     "a language pair is written like de-en, not 3": lambda: texts(["a"], refs=["a"], langs=3, metric="chrf"),
     "expected a file, a folder or a list of files, got NoneType": lambda: read(None),
+    "scores of systems under one metric, not Results": lambda: compare(score(CORPUS, [OUTPUT], ["chrf"])),
     "expected a folder, got NoneType": lambda: open_run(None),
 }
 

@@ -81,6 +81,14 @@ def test_realigned_output_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
 
+def test_output_with_other_segments_is_named() -> None:
+    outputs = [Output("joined", {"d": (" ".join(TEXT),)}), Output("good", {"d": TEXT})]
+    scores = wt.score(corpus("ref"), outputs, "whole:chrf", OPTIONS)
+    joined, good = (scores[name].signature for name in ("joined", "good"))
+    assert joined["resegmented"] == "1/1" and "resegmented" not in good
+    assert joined.hash == good.hash and joined.short == good.short  # the text is compared as a whole
+
+
 def test_runs_of_the_first_version_open_and_give_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     """Written by 0.1.0: two documents of the demo corpus, three systems."""
     folder = Path(__file__).parent / "oracle" / "run-0.1.0"

@@ -17,7 +17,9 @@ _PUBLIC = {
     "annotation.annotations": ("PearmutAnnotations", "read_pearmut", "write_judgments"),
     "annotation.campaign": ("Campaign", "make_campaign"),
     "annotation.sampling": ("Sample", "SampledDocument", "sample"),
+    "backends.catalogue": ("fetch_model", "list_models", "show_model"),
     "backends.chat.calls": ("Calls",),
+    "backends.verify": ("ModelFinding", "verify_model"),
     "errors": (
         "AlignmentError", "CacheError", "InputError", "MetricError", "MissingExtra", "ModelError", "PluginError",
         "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WorkerError",

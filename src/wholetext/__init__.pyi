@@ -11,7 +11,12 @@ from wholetext.annotation.campaign import make_campaign as make_campaign
 from wholetext.annotation.sampling import Sample as Sample
 from wholetext.annotation.sampling import SampledDocument as SampledDocument
 from wholetext.annotation.sampling import sample as sample
+from wholetext.backends.catalogue import fetch_model as fetch_model
+from wholetext.backends.catalogue import list_models as list_models
+from wholetext.backends.catalogue import show_model as show_model
 from wholetext.backends.chat.calls import Calls as Calls
+from wholetext.backends.verify import ModelFinding as ModelFinding
+from wholetext.backends.verify import verify_model as verify_model
 from wholetext.errors import AlignmentError as AlignmentError
 from wholetext.errors import CacheError as CacheError
 from wholetext.errors import InputError as InputError

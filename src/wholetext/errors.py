@@ -2,7 +2,7 @@
 
 WholetextError
 ├── InputError        a file or text that cannot be used as it is (file, line, document, system)
-│   └── AlignmentError    texts that should line up do not
+│   └── AlignmentError    texts that should be aligned are not
 ├── SpecError         a spec string that cannot be read or names something unknown
 ├── MissingExtra      an optional dependency is not installed
 ├── ModelError        a model or checkpoint that cannot be found, trusted or used
@@ -14,10 +14,12 @@ WholetextError
 ├── PluginError       a plug-in that cannot be loaded, or is made for another interface
 └── MetricError       a metric broke its contract, or cannot score these inputs
 
-WholetextWarning      a note on scores that nobody need handle
+WholetextWarning      a note on scores
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 class WholetextError(Exception):
@@ -95,8 +97,15 @@ def did_you_mean(word: str, known: list[str]) -> str:
     folded: dict[str, list[str]] = {}
     for name in known:
         folded.setdefault(name.casefold(), []).append(name)
-    near = difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6)
+    near = [word.casefold()] if word.casefold() in folded else difflib.get_close_matches(
+        word.casefold(), folded, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(name for key in near for name in folded[key])}?" if near else ""
+
+
+def choices(word: str, known: Iterable[str]) -> str:
+    """The next step after an unknown name: the nearest known ones, else all of them."""
+    names = list(dict.fromkeys(known))
+    return did_you_mean(word, names) or (f"choose one of {', '.join(names)}" if names else "there are none to choose")
 
 
 _SINGULAR = {"have": "has", "are": "is"}

@@ -1,4 +1,4 @@
-"""Notes: what a reader of scores must know, each said once, with how much of the text it concerns."""
+"""Notes: what a reader of scores must know, each stated once, with how much of the text it concerns."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Evidence:
 
 
 def row_notes(found: Evidence, unit: str) -> list[Note]:
-    """What the metric states, what it said of single rows, undefined rows, cut text."""
+    """Statements of the metric, its warnings about rows, undefined rows, cut text."""
     whole = dict.fromkeys(found.stated)
     counted: Counter[str] = Counter()
     for facts in found.details:
@@ -73,14 +73,14 @@ def row_notes(found: Evidence, unit: str) -> list[Note]:
 
 
 def notes_of(found: Evidence, rows: Rows, view: str) -> tuple[Note, ...]:
-    """Everything to say about one system's scores under one metric."""
+    """All notes on one system's scores under one metric."""
     notes = row_notes(found, _UNITS.get(view, "segments"))
     dropped = int((~rows.covered).sum())
     return (*notes, *([Note(DROPPED, dropped, rows.segments)] if dropped else []))
 
 
 def merged(notes: Mapping[str, Mapping[str, Sequence[Note]]]) -> list[str]:
-    """Notes by spec and system as sentences; what several systems or specs share is said once."""
+    """Notes by spec and system as sentences; notes shared by several systems or specs are merged."""
     found: dict[str, list[str]] = {}
     for spec, by_system in notes.items():
         by_text: dict[str, dict[str, Note]] = {}

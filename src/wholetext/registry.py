@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.resources import files
 
 from wholetext import plugins
-from wholetext.errors import PluginError, SpecError, did_you_mean
+from wholetext.errors import PluginError, SpecError, choices, did_you_mean
 from wholetext.files.parsing import read_toml
 from wholetext.spec import Call, Spec, Value, caret, parse
 from wholetext.types import Metric
@@ -33,6 +33,7 @@ BUILTIN: Mapping[str, str] = {
     "bartscore": "wholetext.metrics.prism:BartScore",
     "metricx": "wholetext.metrics.metricx:MetricX",
     "learned": "wholetext.metrics.learned:Learned",
+    "wt-doc": "wholetext.metrics.wt_doc:WtDoc",
     "blonde": "wholetext.metrics.blonde.metric:Blonde",
     "d-blonde": "wholetext.metrics.blonde.metric:DBlonde",
     "blonde-plus": "wholetext.metrics.blonde.metric:BlondePlus",
@@ -69,10 +70,20 @@ ALIASES: Mapping[str, str] = {
     "metricx-23-qe": "metricx@google/metricx-23-qe-large-v2p0",
     "wt-mini": "learned@wt-mini",
     "doc-wt-mini": "context(prev=2):learned@wt-mini",
+    "wt-mini-1": "learned@wt-mini-1",
+    "wt-mini-penalty": "learned(output=penalty)@wt-mini",
+    "wt-qe": "learned@wt-qe",
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",
 }
+# Names of other tools and papers → what to write here
+ELSEWHERE: Mapping[str, str] = {
+    "sacrebleu": "bleu", "spbleu": "bleu(tokenize=flores200)", "chrf2": "chrf", "chrf2++": "chrf++", "chrfpp": "chrf++",
+    "comet22": "comet", "wmt22-comet-da": "comet", "cometkiwi": "kiwi", "comet-kiwi": "kiwi",
+    "wmt22-cometkiwi-da": "kiwi", "gemba": "judge-da", "gemba-da": "judge-da", "gemba-mqm": "judge-mqm",
+    "gemba-esa": "judge-esa", "moverscore": "mover", "discoscore": "ds-focus or ds-sent",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -119,9 +130,9 @@ def metric_class(name: str) -> type[Metric]:
         return built_in
     found = _plugin(plugins.METRICS, name, Metric)
     if found is None:
-        known = names()
-        raise SpecError(f"there is no metric {name!r}",
-                        next=did_you_mean(name, known) or f"`wholetext list` shows all: {', '.join(known)}")
+        known, other = names(), ELSEWHERE.get(name.casefold())
+        near = f"did you mean {other}?" if other else did_you_mean(name, known)
+        raise SpecError(f"there is no metric {name!r}", next=near or f"`wholetext list` shows all: {', '.join(known)}")
     return found
 
 
@@ -141,7 +152,7 @@ def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
 
 
 def catalogue() -> dict[str, dict[str, typing.Any]]:
-    """Every metric, alias and view with what it says of itself, and why some plug-ins cannot be used."""
+    """Every metric, alias and view with its description, and the reasons why some plug-ins cannot be used."""
     metrics: dict[str, typing.Any] = {name: _metric_entry(name) for name in BUILTIN}
     views: dict[str, typing.Any] = {name: _view_entry(name) for name in VIEWS}
     broken: dict[str, str] = {}
@@ -150,13 +161,13 @@ def catalogue() -> dict[str, dict[str, typing.Any]]:
             try:
                 load()
                 found[name] = entry(name)
-            except Exception as fault:  # somebody else's code: whatever it does, the others are still listed
+            except Exception as fault:  # code of another package: the others are still listed
                 broken[name] = str(fault)
     return {"metrics": metrics, "aliases": dict(ALIASES), "views": views, "broken": broken}
 
 
 def reference_free(alias: str) -> bool:
-    """Whether what an alias stands for needs no reference; COMET's default checkpoint needs one."""
+    """Whether the metric of an alias needs no reference; COMET's default checkpoint needs one."""
     metric = scorer(alias).metric
     return "ref" not in metric.needs and getattr(metric, "model", "") != "Unbabel/wmt22-comet-da"
 
@@ -195,14 +206,12 @@ def scorer(text: str) -> Scorer:
     view = spec.view or parse(f"{kind.view}:x").view or Call("sentence")
     layout = view_class(view.name)
     if layout is None:
-        known = view_names()
-        raise caret(text, 0, f"there is no view {view.name!r}",
-                    did_you_mean(view.name, known) or f"views: {', '.join(known)}")
+        raise caret(text, 0, f"there is no view {view.name!r}", choices(view.name, view_names()))
     return Scorer(_build(layout, dict(view.args), text), metric)
 
 
 def expand(spec: Spec) -> Spec:
-    """Replace an alias by what it stands for; arguments, view and model given beside it win."""
+    """Expand an alias; arguments, view and model given with it override those of the alias."""
     if spec.metric.name not in ALIASES:
         return spec
     base = expand(parse(ALIASES[spec.metric.name]))
@@ -215,7 +224,7 @@ def expand(spec: Spec) -> Spec:
 
 
 def facts(metric: Metric) -> dict[str, str]:
-    """What a metric says of itself beside its parameters; of a plug-in's, the package and version it is from too."""
+    """Facts of a metric for the signature besides its parameters; for a plug-in, also its package and version."""
     package = "" if metric.name in BUILTIN else plugins.origin(plugins.METRICS, metric.name)
     return {**metric.facts(), **({"plugin": package} if package else {})}
 
@@ -229,7 +238,7 @@ def parameters(kind: type) -> dict[str, tuple[object, Value]]:
 def explanations(kind: type) -> dict[str, str]:
     """Field name → what the parameter does and which paper or code it is from (``metrics/parameters.toml``).
 
-    A plug-in says it in the field: ``field(default=2, metadata={"help": "…"})``.
+    A plug-in gives it in the field: ``field(default=2, metadata={"help": "…"})``.
     """
     known = _explained()
     names = [str(vars(one)["name"]) for one in kind.__mro__ if isinstance(vars(one).get("name"), str)]
@@ -249,8 +258,8 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
         at = found.start() if found else 0
         if key not in known:
             raise caret(text, at, f"{getattr(kind, 'name', kind.__name__)} has no argument {key!r}",
-                        did_you_mean(key, list(known)) or f"arguments: {', '.join(known) or 'none'}")
-        args[key] = _checked(known[key][0], key, value, (text, at))
+                        choices(key, known))
+        args[key] = _checked(known[key][0], key, value, text, at)
     try:
         return kind(**args)
     except SpecError as fault:
@@ -260,14 +269,14 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
                         next="every field of a metric needs a default; see `wholetext show`") from None
 
 
-def _checked(hint: object, key: str, value: Value, place: tuple[str, int]) -> Value:
+def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
     """The value as the field's type, or an error under the argument."""
     options = typing.get_args(hint) if typing.get_origin(hint) is not None else (hint,)
     literals = [o for o in options if not isinstance(o, type)] if typing.get_origin(hint) is typing.Literal else []
     if literals:
         match = [o for o in literals if str(o).lower() == str(value).lower()]
         if not match:
-            raise caret(*place, f"{key} is one of {', '.join(map(str, literals))}; got {value!r}",
+            raise caret(text, at, f"{key} is one of {', '.join(map(str, literals))}; got {value!r}",
                         did_you_mean(str(value), [str(o) for o in literals]) or f"e.g. {key}={literals[0]}")
         return typing.cast(Value, match[0])
     if value is None and type(None) in options:
@@ -278,7 +287,7 @@ def _checked(hint: object, key: str, value: Value, place: tuple[str, int]) -> Va
         return str(value)
     if not any(isinstance(o, type) and type(value) is o for o in options):
         wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not type(None))
-        raise caret(*place, f"{key} takes {wanted}; got {value!r}", "`wholetext show NAME` lists the arguments")
+        raise caret(text, at, f"{key} takes {wanted}; got {value!r}", "`wholetext show NAME` lists the arguments")
     return value
 
 

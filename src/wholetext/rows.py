@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from wholetext.errors import count
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -98,7 +100,7 @@ class Rows(Sequence[Row]):
         return Row(self.docs[int(self.doc[at])], int(self.start[at]), int(self.stop[at]), float(self.weight[at]))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} rows of {self.segments} segments, {len(self.docs)} documents>"
+        return f"<{count(len(self), 'row')} of {count(self.segments, 'segment')}, {count(len(self.docs), 'document')}>"
 
     def of(self, doc: int) -> slice:
         """The rows of the ``doc``-th document."""
@@ -110,7 +112,7 @@ class Rows(Sequence[Row]):
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """(segments,) whether any row covers the segment, or nobody asked for it; the rest is what a view dropped."""
+        """(segments,) whether a row covers the segment or it was not requested; the rest was dropped by the view."""
         covered = self.coverage() > 0
         return np.asarray(covered if self.unasked is None else covered | self.unasked)
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 MOST = 100  # characters of a short signature
 _ROOM = 79  # what parameters that were not given may fill: a line of a terminal
 # outcomes of one output, not settings
-_COUNTED = {"rows", "dropped", "lost_context", "lost_focus", "refused", "unparsable", "repaired", "failed", "unlocated"}
-_NAMED = {"refs", "context_refs", "rivals"}  # names that users choose: how many there are is what matters
+_COUNTED = {"rows", "dropped", "lost_context", "lost_focus", "resegmented", "refused", "unparsable", "repaired",
+            "failed", "unlocated"}  # fmt: skip
+_NAMED = {"refs", "context_refs", "rivals"}  # names that users choose: only their number is shown
 _LEFT_OUT = _COUNTED | _NAMED | {"metric", "view", "model", "revision", "realigned", "corpus", "wholetext"}
 
 
@@ -53,7 +54,7 @@ class Signature(Mapping[str, str]):
     def short(self) -> str:
         """One line of at most 100 characters: metric, view, model, references, parameters, version, hash.
 
-        Parameters that were given come first, and before the version. ``…`` stands for whatever had no room.
+        Parameters that were given come first, and before the version. ``…`` marks parts that were left out.
         """
         model = self.get("model", "").rstrip("/").rpartition("/")[2].partition("#")[0]
         head = [self.get("metric", ""), self.get("view", "")]
@@ -77,7 +78,7 @@ class Signature(Mapping[str, str]):
 
 
 def _fitting(parts: Sequence[str], room: int, in_order: bool = False) -> list[str]:
-    """The parts that have room beside one another; ``in_order``: none after the first that has not."""
+    """The parts that fit together; ``in_order``: none after the first that does not fit."""
     found = []
     for part in parts:
         if len(part) + 1 <= room:

@@ -56,7 +56,7 @@ def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
     for output in outputs:
         scores = together[output.system]
         assert scores.stats.ndim == 2, "measure returns (n, k) statistics"
-        assert np.isfinite(scores.stats).all(), "statistics are finite; use mean_stats to say NaN"
+        assert np.isfinite(scores.stats).all(), "statistics are finite; use mean_stats for NaN"
         for level in ("row", "segment", "doc", "corpus"):
             table = scores.table(level)
             assert table.shape[1] == len(scores.outputs), f"reduce gives one column per output at level {level}"

@@ -68,7 +68,7 @@ class Corpus:
 
     id: str
     langs: tuple[str, str]
-    docs: Sequence[Document]  # a tuple, or documents that are read from disk when asked for
+    docs: Sequence[Document]  # a tuple, or documents that are read from disk when used
 
     def __post_init__(self) -> None:
         stored = isinstance(self.docs, Stored)
@@ -110,7 +110,7 @@ class Corpus:
 
     @cached_property
     def has_source(self) -> bool:
-        """Whether every document has a source; empty segments alone, which stand in for one, are none."""
+        """Whether every document has a source; a source of empty segments is a placeholder and does not count."""
         if isinstance(self.docs, Stored):
             return self.docs.has_source
         return all(doc.src is not None for doc in self.docs) and any(any(doc.src or ()) for doc in self.docs)
@@ -128,7 +128,7 @@ class Output:
     def __post_init__(self) -> None:
         object.__setattr__(self, "realigned", MappingProxyType(dict(self.realigned)))
         object.__setattr__(self, "nulls", MappingProxyType(dict(self.nulls)))
-        if not isinstance(self.docs, StoredTexts):  # else they are read from disk when asked for
+        if not isinstance(self.docs, StoredTexts):  # else they are read from disk when used
             object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
 
     def __hash__(self) -> int:

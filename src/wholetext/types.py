@@ -58,7 +58,7 @@ class Scores(Tabular):
 
     @property
     def places(self) -> int:
-        """Decimals of a printed score: two on scales such as 0–100, else four; never by the scores at hand."""
+        """Decimals of a printed score: two on scales such as 0–100, else four; independent of the scores."""
         if self.decimals is not None:
             return self.decimals
         return 2 if any(10 <= abs(bound) < np.inf for bound in self.range) else 4
@@ -127,7 +127,7 @@ class Scores(Tabular):
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """Human scores: ``values[system, item]`` at one level; NaN = not judged, and there is no other way to say it."""
+    """Human scores: ``values[system, item]`` at one level; NaN, and only NaN, means not judged."""
 
     scheme: str  # mqm, da, esa …
     level: Literal["seg", "doc", "domain", "sys"]
@@ -189,7 +189,7 @@ class ArrivingBackend(Protocol):
 
 
 class OutOfMemory(Exception):
-    """Raised by a backend when a batch does not fit; the engine halves the batch and goes on."""
+    """Raised by a backend when a batch does not fit; the engine halves the batch and retries."""
 
 
 class Runtime(Protocol):
@@ -229,12 +229,13 @@ class Metric:
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""
-    view: ClassVar[str] = "sentence"  # the view it is used with unless the spec says another
+    view: ClassVar[str] = "sentence"  # the view unless the spec names another
     needs: frozenset[Side] = frozenset({"hyp", "ref"})
     wants: frozenset[Side] = frozenset()  # used when present, never demanded
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
     outputs: tuple[str, ...] = ("score",)  # the first is the score
+    sums: tuple[str, ...] = ()  # outputs that add up over a document: they have no worst score
     decimals: int | None = None  # of a printed score: two where the range ends at 10 or more, else four, unless given
     worst: float | None = None  # the score of what has no counterpart (``nulls=worst``); by the range unless given
     block: int = 1024  # requests that are worth measuring together
@@ -249,7 +250,7 @@ class Metric:
 
     def reduce(self, totals: FloatArray) -> FloatArray:
         """(..., k) totals of statistics → (..., outputs). Default: ``mean_stats`` columns, one mean per output."""
-        n = len(self.outputs)
+        n = totals.shape[-1] // 2
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(totals[..., :n] / totals[..., n:])
 

@@ -25,7 +25,7 @@ class Sides:
     refs: tuple[str, ...] = ()
     context_refs: tuple[str, ...] = ()  # where reference context for the hypothesis may come from
     count: Callable[[Request], int] | None = None  # content tokens of a request, for token budgets
-    other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that lend wrong context
+    other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that provide wrong context
     own_context: bool = False  # context(hyp=auto) is the hypothesis's own
 
 
@@ -64,7 +64,7 @@ class View:
         return [(i, i + 1, 1.0) for i in range(size)]
 
     def cut(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> tuple[list[Span], list[Request]]:
-        """The rows of a document and one request for each; whoever asks has made sure with ``check``."""
+        """The rows of a document and one request for each; call ``check`` first."""
         spans = self.spans(len(doc))
         return spans, [self.window(doc, hyp, sides, start, stop) for start, stop, _ in spans]
 
@@ -75,7 +75,7 @@ class View:
                 raise AlignmentError(
                     f"the {side} has {count(len(text), 'segment')}, the document {len(doc)}",
                     where=f"document {doc.id}",
-                    next="line them up with `wholetext align`, or use a whole: view, which needs no segments",
+                    next="align them with `score --align`, or use a whole: view, which needs no segments",
                 )
 
     def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
@@ -140,20 +140,20 @@ class Context(View):
         )
 
     def _places(self, doc: Document, i: int, sides: Sides) -> tuple[Sequence[int], Sequence[int]]:
-        """Which segments are read before and after the ``i``-th: of the document, or of the one that lends."""
+        """Indices of the context before and after segment ``i``, in this document or the one that provides context."""
         many, more = min(i, self.prev), min(len(doc) - i - 1, self.next)
         if self.source == "same":
             return range(i - many, i), range(i + 1, i + 1 + more)
         if self.source == "shuffled":
             others = [j for j in range(len(doc)) if j != i]
-            places = sorted(others, key=lambda j: _draw(self.seed, doc.id, i, j))
+            places = sorted(others, key=lambda j: draw(self.seed, doc.id, i, j))
             return places[:many], places[many : many + more]
         if sides.other is None:
             raise SpecError("context(source=other) needs at least two documents", next="use source=shuffled")
         other, lent = sides.other
         size = min(len(other), len(lent), *(len(other.refs[name]) for name in sides.refs))
-        start = _draw(self.seed, doc.id, i) % max(1, size - many - more + 1)
-        middle = min(start + many, size)  # neighbours there, as far as its text goes
+        start = draw(self.seed, doc.id, i) % max(1, size - many - more + 1)
+        middle = min(start + many, size)  # consecutive segments there, up to the end of its text
         return range(start, middle), range(middle, min(middle + more, size))
 
     def borrowed(self, sides: Sides) -> tuple[str, ...]:
@@ -168,13 +168,13 @@ class Context(View):
 def lenders(docs: Sequence[Document], seed: int, size: int) -> dict[str, Document]:
     """Document id → another document, for wrong context; the same in whatever order the documents come.
 
-    Only documents of at least ``size`` segments lend, where there are two of them.
+    Only documents of at least ``size`` segments provide context, if there are two of them.
     """
-    order = sorted(docs, key=lambda doc: (_draw(seed, doc.id), doc.id))
+    order = sorted(docs, key=lambda doc: (draw(seed, doc.id), doc.id))
     enough = size if sum(len(doc) >= size for doc in docs) > 1 else 1
     found: dict[str, Document] = {}
     following: Document | None = None
-    for doc in reversed([*order, *order]):  # a circle: twice round, so that the last find the first
+    for doc in reversed([*order, *order]):  # circular: two passes, so that the last documents find the first
         if following is not None and following.id != doc.id:
             found[doc.id] = following
         if len(doc) >= enough:
@@ -182,8 +182,8 @@ def lenders(docs: Sequence[Document], seed: int, size: int) -> dict[str, Documen
     return found
 
 
-def _draw(*key: object) -> int:
-    """A number that looks random and depends on the key alone, in every version of Python."""
+def draw(*key: object) -> int:
+    """A pseudo-random number that depends on the key alone, in every version of Python."""
     return int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "big")
 
 
@@ -191,7 +191,7 @@ def _draw(*key: object) -> int:
 class Slide(View):
     """A window of ``size`` segments moved by ``step`` (SLIDE: Raunak et al. 2024, §3), or of up to ``tokens`` tokens.
 
-    ``partial``: what becomes of text that fills no window: dropped, a window of its own, or one weighted by length.
+    ``partial``: text at the end that fills no window is dropped, is a window, or is a window weighted by length.
     ``remainder``: whether that last window starts where the next one would (strided) or holds only uncovered segments.
     """
 
@@ -283,7 +283,7 @@ class Whole(View):
         return [(0, size, 1.0)]
 
     def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
-        """Nothing to check: segments need not line up."""
+        """Nothing to check: segments need not be aligned."""
 
     def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
         return super().window(doc, hyp, sides, 0, sys.maxsize)  # each side to its own end

@@ -88,6 +88,13 @@ def test_forms_of_one_number_are_the_same(source: str, output: str) -> None:
     assert missing_numbers(source, output) == []
 
 
+def test_a_sum_that_only_repeats_another_is_not_asked_for() -> None:
+    source = "12年4億2600万ドル（約456億円 ）、観客は1104人（実数1105人）"
+    assert missing_numbers(source, "12 years, $426 million, before a crowd") == ["1104", "1105"]
+    assert missing_numbers("It cost 3,456 euros (about $3,765).", "Es kostete 3.456 Euro.") == []
+    assert missing_numbers("It cost about 3,765 dollars (in all).", "Es kostete viel.") == ["3,765"]
+
+
 @given(st.integers(1000, 10**9), st.sampled_from(",. '’\u00a0\u202f"), st.sampled_from("0٠०０۰"))
 def test_every_grouping_and_script_is_read_and_another_number_is_not(number: int, separator: str, zero: str) -> None:
     written = f"{number:,}".replace(",", separator)

@@ -10,7 +10,7 @@ import pytest
 
 from wholetext.demo import load
 from wholetext.flags.input_checks import input_notes
-from wholetext.io import from_texts, read
+from wholetext.io import LineFiles, from_texts, read
 from wholetext.languages.identify import other_language
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Output
@@ -144,6 +144,13 @@ def test_an_output_of_other_texts(corpus: Corpus) -> None:
     half = len(LINES) // 2
     (found,) = input_notes(corpus, [SOUND, output(LINES[half + 3 :] + LINES[: half + 3])])
     assert "do not look like translations" in found
+
+
+def test_outputs_alone_have_nothing_to_go_with(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text("".join(f"{line}\n" for line in LINES), "utf-8")
+    loaded = read(LineFiles(hyps=[file]))
+    assert not loaded.corpus.references and input_notes(loaded.corpus, loaded.outputs) == []
 
 
 # ---------------------------------------------------------------- the same output twice

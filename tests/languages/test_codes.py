@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.languages import code_of, language, pair_of, same_language
+from wholetext.languages import code_of, language, language_name, pair_of, same_language
 
 
 @pytest.mark.parametrize(("written", "code"), [
@@ -30,7 +30,7 @@ def test_a_member_of_a_macrolanguage_is_named_in_a_note() -> None:
     assert language("zho_Hans").note() == language("en_US").note() == ""
 
 
-@pytest.mark.parametrize("written", ["xx", "klingon", "qqq", "12", "e"])
+@pytest.mark.parametrize("written", ["x-klingon", "xx", "klingon", "qqq", "12", "e"])
 def test_an_unknown_code_is_named_in_a_note(written: str) -> None:
     assert not language(written).known
     assert repr(written) in language(written).note()
@@ -62,3 +62,9 @@ def test_a_pair_is_split_between_two_codes(text: str, pair: tuple[str, str]) -> 
 def test_what_is_no_pair_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="pair of language codes"):
         pair_of(text)
+
+
+def test_languages_have_names() -> None:
+    pytest.importorskip("language_data", reason="language_data is not installed: pip install 'wholetext[judges]'")
+    assert [language_name(code) for code in ("de", "zho_Hans", "", "x!")] == [
+        "German", "Chinese (Simplified)", "an unstated language", "x!"]

@@ -219,7 +219,7 @@ def test_features_are_reported() -> None:
     [
         ('blonde(weights="tense")', "not a weight: 'tense'"),
         ('blonde(table=en,weights="tens=1")', "did you mean tense"),
-        ('blonde(weights="tense=-1")', "not a number from 0 up"),
+        ('blonde(weights="tense=-1")', "must be non-negative numbers"),
         ("blonde(table=xx)", "no category table for the language 'xx'"),
         ("blonde(profile=old)", "profile is one of"),
     ],
@@ -237,7 +237,7 @@ def test_another_language_is_marked_as_ours() -> None:
     got = results(hyp, [ref], "d-blonde(tagger=plain)", "de")
     scores = next(iter(got.scores.values()))["sys"]
     assert scores.signature["table.origin"] == "ours" and scores.signature["table"] == "de"
-    assert any("table de is ours" in note for note in got.warnings)
+    assert any("the category table de is wholetext's own" in note for note in got.warnings)
     assert any("gives no tense: left out" in note for note in got.warnings)
     assert outputs(scores)["pronoun"] == 1 and outputs(scores)["marker"] == 1
 

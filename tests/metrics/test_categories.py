@@ -132,9 +132,9 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ('feminine = ["彼女"]', 'feminine = ["彼"]', "stands under masculine and feminine"),
+        ('feminine = ["彼女"]', 'feminine = ["彼"]', "is under both masculine and feminine"),
         ("[entity]", "[entities]", "unknown: entities"),
-        ("[tense.words]", "[tense.shape]", "none of morph, tags, words, forms"),
+        ("[tense.words]", "[tense.shape]", "not one of morph, tags, words, forms"),
         ('past = ["た"]', 'future = ["た"]', "not in tense.features"),
         ('["しかし"]', '"しかし"', "not a list of strings"),
         ("[marker]", "[marker", "not TOML"),

@@ -12,8 +12,8 @@ from disco_given import WordListTagger, engine, reading, request
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wholetext.errors import MetricError
-from wholetext.metrics.cohesion.grids import adjacency, entities, grid, read
+from wholetext.errors import MetricError, SpecError
+from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, entities, grid, read
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -30,8 +30,9 @@ from wholetext.metrics.cohesion.metric import (
     repetition,
 )
 from wholetext.metrics.cohesion.vectors import StaticVectors
+from wholetext.registry import scorer
 from wholetext.taggers.analysis import Analysis, Token
-from wholetext.types import Metric
+from wholetext.types import FloatArray, Metric
 
 EXACT = 1e-9
 HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
@@ -49,6 +50,11 @@ def gold(oracle: Path) -> dict[str, Any]:
 
 def value(metric: Metric, run: Any, hyp: str, *refs: str) -> float:
     return float(metric.reduce(metric.measure([request(hyp, *refs)], run))[0, 0])
+
+
+def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
+    """(n, n) all blocks as one matrix."""
+    return np.concatenate([block for _, block in adjacency_blocks(foci, n, weighting)] or [np.zeros((0, 0))])
 
 
 # ---------------------------------------------------------------- numbers of the published code
@@ -230,3 +236,19 @@ def test_blocks_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "_CELLS", 130)
     assert (adjacency(foci, 50, "w") == before).all()
     assert entities(foci, vectors, 0.6) == groups
+
+
+@pytest.mark.parametrize("spec", [
+    "lc(vectors=mine.txt)", "lc(threshold=0.5)", "lc(items=wordnet)", "freq(vectors=mine.txt)", "conn(threshold=0.9)",
+    "ds-sent(vectors=mine.txt)", "ds-focus(focus=nn,threshold=0.9)"])  # fmt: skip
+def test_parameters_that_a_choice_does_not_read_are_refused(spec: str) -> None:
+    """They would stand in the signature, and nothing would come of them."""
+    name = spec.partition("(")[0]
+    with pytest.raises(SpecError, match=rf"{name}\(\w+=\w+\) does not read (vectors|threshold|items)"):
+        scorer(spec).metric.resolve(("de", "en"))
+
+
+def test_parameters_that_are_read_are_accepted() -> None:
+    for spec in ("lc(items=lemma)", "lc(definition=wong-kit,items=vectors,vectors=mine.txt,threshold=0.5)",
+                 "freq(focus=entity,threshold=0.5)", "lexical-graph(threshold=0.5)"):  # fmt: skip
+        assert scorer(spec).metric.resolve(("de", "en"))

@@ -79,7 +79,7 @@ def test_an_absent_encoder_names_the_checkpoint(tmp_path: Path, monkeypatch: pyt
     shutil.copytree(TINY / "comet-reg-mix", tmp_path / "my-comet")
     with pytest.raises(ModelError, match=r"my-comet: its encoder 'tiny-xlmr' was not found") as caught:
         scored(f"comet@{tmp_path / 'my-comet'}")
-    assert "beside" in caught.value.next
+    assert "next to" in caught.value.next
 
 
 @pytest.mark.parametrize("spec", ["learned@nofolder", "comet@m/typo", "bertscore@m/typo", "bertscore@~nouser/x"])

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 
+from wholetext.backends import tokenizer
+from wholetext.backends.layout import Layout, Parts
 from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
 from wholetext.metrics.bertscore import BertScore
 from wholetext.metrics.comet import Comet
@@ -48,6 +50,21 @@ def small(many: int = 6) -> tuple[Corpus, list[Output]]:
 def rows(results: Any) -> FloatArray:
     (by_system,) = results.scores.values()
     return np.stack([scores.at("row") for scores in by_system.values()])
+
+
+def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For all systems, what fits and what is encoded: 0.1.0 laid 447 texts out 1,565 times."""
+    seen: list[str] = []
+    plain = tokenizer.lay_out
+
+    def counted(parts: Parts, *how: Any) -> Layout:
+        seen.append(repr((parts, how)))
+        return plain(parts, *how)
+
+    monkeypatch.setattr(tokenizer, "lay_out", counted)
+    corpus, outputs = small()
+    evaluate(corpus, outputs, [f"context(prev=2):bertscore(layer=2)@{BERT}"], NO_CACHE)
+    assert len(seen) == len(set(seen)) > 20
 
 
 @pytest.mark.parametrize("metric", ["bertscore(layer=2)@BERT", "sbert@BERT", "mover(layer=2)@BERT",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
+from wholetext.errors import SpecError
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score, score_texts
 from wholetext.types import Corpus, Document, Output
@@ -139,3 +140,16 @@ def test_document_bleu_counts_over_whole_documents() -> None:
     joined = BLEU().corpus_score(["a b c d e f", "g h i j"], [["a b c d e f", "g h i k"]])
     assert scores.score == pytest.approx(joined.score, abs=TOLERANCE)
     assert scores.at("corpus", "precision4")[0] == pytest.approx(joined.precisions[3], abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("smooth, value", [("exp", "none"), ("none", "none"), ("floor", "0.1"), ("add-k", "1.0")])
+def test_the_signature_names_the_value_of_smoothing(smooth: str, value: str) -> None:
+    spec = f"bleu(smooth={smooth})"
+    found = score_texts(["a b c d"], refs=["a b x d"], metric=spec, langs="de-en", options=NO_CACHE)
+    assert f"|smooth:{smooth}|smooth_value:{value}|" in str(found.signature)
+
+
+@pytest.mark.parametrize("smooth", ["exp", "none"])
+def test_a_value_that_no_smoothing_reads_is_refused(smooth: str) -> None:
+    with pytest.raises(SpecError, match="does not read smooth_value"):
+        score_texts(["a"], refs=["a"], metric=f"bleu(smooth={smooth},smooth_value=0.5)", options=NO_CACHE)

@@ -18,7 +18,7 @@ from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.sweep import Axes, sweep
 from wholetext.types import Corpus, Document, Excerpt, Fit, FloatArray, Metric, Output, Request, Runtime, mean_stats
-from wholetext.views import Context, _draw, lenders
+from wholetext.views import Context, draw, lenders
 
 
 def corpus(*sizes: int) -> tuple[Corpus, list[Output]]:
@@ -171,7 +171,7 @@ def test_context_of_another_document_is_drawn_from_all_of_it() -> None:
         for request in cut(f"context(prev=2,next=1,source=other,seed={seed}):chrf", [5, 6])[2:4]
     }
     assert found == {(start, start + 1, start + 2) for start in range(4)}
-    assert _draw(1, "d", 2) == 13256725967063111149 and _draw(1, "d", 3) != _draw(2, "d", 3)
+    assert draw(1, "d", 2) == 13256725967063111149 and draw(1, "d", 3) != draw(2, "d", 3)
 
 
 def test_a_short_lender_lends_what_it_has() -> None:

@@ -41,7 +41,7 @@ def test_only_a_significant_fall_fails(results: wt.Results, metric: str) -> None
     checks = {check.system: check for check in found.checks}
     assert not found.passed and not checks["literal"].passed and "significant (p 0.0" in checks["literal"].reason
     assert checks["near"].passed and checks["near"].drop > 0 and "not significant" in checks["near"].reason
-    assert "on 12 documents a fall of" in checks["near"].reason
+    assert "on 12 documents a drop of" in checks["near"].reason
     assert all("\n" not in check.reason for check in found.checks)
     assert wt.gate(results, "coherent", metrics=[metric], systems=["near"]).passed
     upwards = wt.gate(results, "literal", metrics=[metric])
@@ -63,7 +63,7 @@ def test_p_values_are_corrected_over_all_checks(results: wt.Results) -> None:
 
 
 def test_what_cannot_be_decided_is_an_error(results: wt.Results) -> None:
-    for arguments, said in [(("COHERNT",), "did you mean coherent"), (("coherent", "wrong"), "it has")]:
+    for arguments, said in [(("COHERNT",), "did you mean coherent"), (("coherent", "wrong"), "choose one of")]:
         with pytest.raises(wt.InputError) as caught:
             wt.gate(results, arguments[0], systems=arguments[1:])
         assert said in caught.value.next
@@ -85,12 +85,19 @@ def test_the_command_exits_with_the_outcome(
     run, xml = tmp_path / "run", tmp_path / "gate.xml"
     wt.write_run(results, run)
     code, out, _ = call(capsys, "gate", str(run), "--baseline", "coherent", "-m", "chrf", "--junit", str(xml))
-    assert code == 1 and len(out.splitlines()) == 2 and out.startswith("failed: chrf of literal is ")
+    passed, failed, summary = out.splitlines()
+    assert code == 1 and passed.startswith("passed: chrf of near ") and failed.startswith("failed: chrf of literal is ")
+    assert summary == "1 of 2 checks failed"
     suite = ElementTree.parse(xml).getroot()[0]
     assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1"
     assert [case.find("failure") is not None for case in suite.findall("testcase")] == [True, False]
+    again = call(capsys, "gate", str(run), "--baseline", "coherent", "-m", "chrf", "--junit", str(xml))
+    assert again[0] == code and "<testsuites" in xml.read_text("utf-8")
+    xml.write_text("mine", "utf-8")
+    code, _, said = call(capsys, "gate", str(run), "--baseline", "coherent", "-m", "chrf", "--junit", str(xml))
+    assert code == 2 and "would be replaced" in said and xml.read_text("utf-8") == "mine"
     code, out, _ = call(capsys, "gate", str(run), "--baseline", "coherent", "--system", "near", "-m", "chrf", "ter")
-    assert code == 0 and out.startswith("passed: ")
+    assert code == 0 and out.startswith("passed: ") and out.endswith("none of 2 checks failed\n")
     code, out, _ = call(capsys, "gate", str(run), "--baseline", "coherent", "--json", "--alpha", "0.0001")
     found = json.loads(out)
     assert code == 0 and found["passed"] and found["alpha"] == 0.0001 and len(found["checks"]) == 4
@@ -114,7 +121,6 @@ def project(tmp_path: Path) -> Path:
     names = {"coherent": "prod", "literal": "new"}
     renamed = [replace(one, system=names[one.system]) for one in outputs if one.system in names]
     (tmp_path / "eval").mkdir()
-    (tmp_path / ".cache").mkdir()
     wt.write(tmp_path / "eval" / "corpus.jsonl", wt.Loaded(corpus, tuple(renamed), ()))
     return tmp_path
 
@@ -133,7 +139,7 @@ def test_the_example_workflow_runs(project: Path) -> None:
     for name, code in (("Score", 0), ("Gate", 1)):
         done = shell(commands[name], project, **inputs)
         assert done.returncode == code, done.stderr
-    assert (project / "gate.xml").exists() and done.stdout.startswith("failed: ")
+    assert (project / "gate.xml").exists() and done.stdout.splitlines()[-2].startswith("failed: ")
 
 
 def test_the_example_of_pre_commit_runs(project: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_file_keeps_what_was_left_out(tmp_path: Path) -> None:
 
 
 def test_nothing_was_aligned() -> None:
-    with pytest.raises(InputError, match="no output was aligned") as caught:
+    with pytest.raises(InputError, match="none was aligned") as caught:
         scores(ROUGE, "worst", Output("s", {"d": REF, "e": REF[:2]}))
     assert "--align" in caught.value.next
     with pytest.raises(InputError, match="there is no nulls='best'"):

@@ -84,11 +84,11 @@ def test_gpus_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> No
     corpus, outputs = load("de-en")
     options = wt.Options(cache=False, executor="processes", gpus=4)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(wt.ModelError, match=r"4 GPUs asked for, and torch sees none.*\n.*--workers"):
+    with pytest.raises(wt.ModelError, match=r"4 GPUs requested, but torch finds none.*\n.*--workers"):
         wt.score(corpus, outputs, "chrf", options)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(wt.ModelError, match=r"torch sees 2.*\n.*--gpus 2"):
+    with pytest.raises(wt.ModelError, match=r"torch finds 2.*\n.*--gpus 2"):
         wt.score(corpus, outputs, "chrf", options)
     assert wt.score(corpus, outputs, "chrf", replace(options, gpus=2))  # two simulated devices: chrf needs none
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wholetext.errors import AlignmentError, MetricError
 from wholetext.metrics.surface import Chrf
 from wholetext.significance.clusters import holm
-from wholetext.significance.compare import compare
+from wholetext.significance.compare import compare, interval_table
 from wholetext.significance.resample import bootstrap_scores, interval, randomization_p
 
 SIZES = [7, 3, 12, 5, 9, 4] * 5  # 30 documents, 200 segments
@@ -175,10 +175,11 @@ def test_further_outputs_can_be_compared():
     ("arguments", "match"),
     [
         ({"baseline": "aa"}, "did you mean a"),
-        ({"baseline": "zzzz"}, "systems are b, a"),
+        ({"baseline": "zzzz"}, "choose one of b, a"),
         ({"test": "wilcoxon"}, "test is one of"),
         ({"unit": "paragraph"}, "unit is one of"),
         ({"alpha": 5}, "between 0 and 1"),
+        ({"alpha": 1}, "between 0 and 1"),
         ({"draws": 0}, "cannot draw"),
     ],
 )
@@ -243,3 +244,61 @@ def test_power_is_at_the_level_that_the_correction_leaves(alpha: float) -> None:
     levels = [one.power.alpha for one in compare(scores, alpha=alpha, draws=60).standings if one.power]
     assert len(levels) == 2 and all(alpha / 3 - 1e-12 <= level <= alpha + 1e-12 for level in levels)
     assert min(levels) < alpha
+
+
+def test_a_p_value_of_exactly_alpha_is_significant() -> None:
+    """As the tables say: p ≤ alpha."""
+    scores = toy({"a": 0.0, "b": 0.3})
+    (p,) = [one.p_holm for one in compare(scores, draws=99).standings if one.verdict != "baseline"]
+    assert 0 < p < 1
+    verdicts = [one.verdict for one in compare(scores, draws=99, alpha=p).standings]
+    assert sorted(verdicts) == ["baseline", "worse"]
+
+
+def shifted(by: list[float], noise: float = 1.0) -> dict[str, object]:
+    """Systems s0, s1 … of exactly these means, on 40 documents of one segment."""
+    rng = np.random.default_rng(5)
+    return {f"s{i}": scores_of((values := rng.normal(0, noise, 40)) - values.mean() + shift, [1] * 40, system=f"s{i}")
+            for i, shift in enumerate(by)}
+
+
+@pytest.mark.parametrize(("by", "marked", "verdict"), [
+    ((0.55, 0.0), "s0 differs from", "better"), ((0.0, -0.55), "s1 differs from", "worse"),
+])
+def test_a_marked_system_in_the_baselines_cluster_is_explained(
+    by: tuple[float, float], marked: str, verdict: str
+) -> None:
+    """Marks are corrected for the comparisons with the baseline, clusters for all pairs: p between the two levels."""
+    base = "s1" if verdict == "better" else "s0"
+    scores = shifted([*by, *[-0.2] * 4])
+    pairs = compare(scores, draws=2000).p
+    names = [one.system for one in compare(scores, draws=2000).standings]
+    p = pairs[names.index(base), names.index("s0" if base == "s1" else "s1")]
+    others = holm(pairs[names.index(base)])
+    alpha = float(others[names.index("s0" if base == "s1" else "s1")])  # just significant against the baseline
+    found = compare(scores, base, draws=2000, alpha=alpha)
+    one = found["s0" if base == "s1" else "s1"]
+    assert p < alpha and one.verdict == verdict and one.rank == found[base].rank
+    (said,) = [note for note in found.warnings if "rank cluster" in note]
+    assert marked in said and f"is in its rank cluster #{one.rank}" in said
+    assert f"corrected for the 5 comparisons with {base}, clusters for all 15 pairs" in said
+
+
+def test_one_document_gives_no_factor_for_segments() -> None:
+    """Without a second document nothing is known of how documents vary."""
+    scores = toy({"a": 0.0, "b": -2.0}, sizes=[40])
+    found = compare(scores, unit="segment", draws=200)
+    assert found["b"].verdict == "worse" and not [note for note in found.warnings if "independent" in note]
+    several = compare(toy({"a": 0.0, "b": -2.0}, sizes=[20, 20]), unit="segment", draws=200)
+    assert [note for note in several.warnings if "independent" in note and "times as large" in note]
+
+
+def test_intervals_of_all_differences_are_those_of_each() -> None:
+    samples = np.random.default_rng(0).normal(size=(5, 1000)).round(2)  # rounded: some differences are 0
+    gaps = samples.copy()
+    gaps[2, :30], gaps[4] = np.nan, np.nan
+    for some in (samples, gaps):
+        each = [[interval(other - base) for other in some] for base in some]
+        assert np.array_equal(interval_table(some), [[(one.low, one.high) for one in row] for row in each],
+                              equal_nan=True)  # fmt: skip
+        assert not np.signbit(interval_table(some)).diagonal().any()

@@ -1,6 +1,6 @@
 """The demo corpus: short original documents, German→English and Chinese→English, with four planted systems.
 
-``load("de-en")`` gives the corpus and the outputs. The texts are in ``PAIR.jsonl`` beside this file, one document per
+``load("de-en")`` gives the corpus and the outputs. The texts are in ``PAIR.jsonl`` next to this file, one document per
 line: ``doc_id``, ``domain``, ``src`` (segments), ``refs`` (name → segments), ``outputs`` (system → segments); the
 file's name carries the language pair. They are dedicated to the public domain (CC0 1.0).
 """

@@ -1,4 +1,4 @@
-"""The checks behind ``degenerate``: each takes texts side by side and says which are suspicious, and why."""
+"""The checks behind ``degenerate``: each takes parallel texts and returns the suspicious ones with reasons."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PADDING = 8.0  # characters added to both lengths, so that short texts are not j
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """What is judged, in parallel lists: segments, or whole documents (``segments`` None) that do not line up."""
+    """What is judged, in parallel lists: segments, or whole documents (``segments`` None) that are not aligned."""
 
     langs: tuple[str, str]
     docs: list[str]
@@ -85,7 +85,7 @@ def wrong_script(texts: SideBySide) -> Notes:
     """Most text, kept names apart, is in a script of neither the target language nor the reference."""
     names = scripts_of(texts.langs[1])
     expected: Mask = np.isin(SCRIPTS, names)  # (scripts,)
-    if not names and texts.refs:  # the code says nothing about it
+    if not names and texts.refs:  # the language code does not decide it
         total = letters(texts.refs[0][:BLOCK]).sum(axis=0)
         expected = 10 * total > total.sum()
     if not expected.any():
@@ -230,7 +230,7 @@ def repeats(texts: SideBySide) -> Notes:
 
 
 def lengths(texts: SideBySide, owner: IntArray | None = None) -> Notes:
-    """Far longer or shorter, beside the reference (or source), than this system's output usually is.
+    """Far longer or shorter, relative to the reference (or source), than usual for this system.
 
     ``owner`` as in ``Likeness.notes``: of whole documents, less is suspicious already.
     """

@@ -1,4 +1,4 @@
-"""Instructions and formats that an output did not follow: what had to be kept, said or left out.
+"""Instructions and formats that an output did not follow: what had to be kept, included or left out.
 
 Like the flags of ``degenerate`` these are hints for people and prefer silence to a false alarm: what no reference keeps
 either is not asked for. docs/degenerate.md has the precision of each check.
@@ -241,7 +241,7 @@ def _paragraphs(text: str) -> int:
 
 
 def _repaired(corpus: Corpus, output: Output, there: set[tuple[str, str | None]]) -> Iterator[Flag]:
-    """What the reader of WMT's files had to repair before there were segments: their markup is gone by now."""
+    """Repairs of the reader of WMT's files, made before the text was divided into segments."""
     for doc in corpus.docs:
         for repair in doc.meta.get(f"{REPAIRED}{output.system}", "").split("\n"):
             kind = next((kind for sign, kind in REPAIRS.items() if sign in repair), None)

@@ -133,7 +133,7 @@ def _order(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         places, hyp, guide = [], list[str](), list[str]()
         for doc in corpus.docs:
             side, segments = guides[doc.id], output.docs.get(doc.id, ())
-            if side is not None and len(side) == len(segments):
+            if side is not None and any(side) and len(side) == len(segments):  # not the blanks of outputs alone
                 places += [f"document {doc.id}, segment {number}" for number in range(1, len(side) + 1)]
                 hyp += segments
                 guide += side

@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(
     r"|(?<![\d%])(?<!\d[ \u00a0\u202f])%(?:\(\w+\)|\d+\$)?(?:[sdif@]|\.\d+f|l[du])(?![A-Za-z0-9])|%[A-Z][A-Z_]{2,}%"
     r"|</?\d{1,3}/?>|</?[gx]\d{1,3}/?>"
 )
-_TRANSLATED_NAME = re.compile(r"(?:\{\{|[$%#]\{)[^{}\n]*[^\W\d_a-zA-Z][^{}\n]*\}")
+_TRANSLATED_NAME = re.compile(r"(?:\{\{|[$%#]\{)[^{}\n]*[^\W\d_a-zA-Z][^{}\n]*\}\}?")
 _URL = re.compile(
     r"(?:https?://|www\.)[^\s<>\"'“”„«»（）()\[\]{}、。，；！？「」『』【】|\\`\u4e00-\u9fff\u3040-\u30ff]+", re.I
 )

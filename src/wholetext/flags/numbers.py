@@ -2,7 +2,7 @@
 
 Numbers are compared by their significant digits: 1,000.5, 1.000,5, 1 000,5 and ١٠٠٠٫٥ are the same, and so are 2500万
 and 25 million. What languages write in words, convert or reorder (small and round numbers, ordinals, times, dates,
-feet, miles) is not checked.
+feet, miles) is not checked, nor what only repeats a number in other units: "(about 456 million)".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 DIGITS = 3  # significant digits of a number that is checked; shorter and round ones are often written in words
 _NUMBER = re.compile(r"\d+(?:[.,'’·٫٬]\d+|[ \u00a0\u2009\u202f]\d{3}(?!\d))*")
-_ALPHABET = "A-Za-zªµº\u00c0-\u1fff"  # letters of alphabets; ideographs and kana stand right beside numbers
+_ALPHABET = "A-Za-zªµº\u00c0-\u1fff"  # letters of alphabets; ideographs and kana are adjacent to numbers
 # part of a code, a range, a score or a sum:
 _CODE_BEFORE = re.compile(rf"[{_ALPHABET}_#@&=+'’/:.,*^×\-‐-―~〜～−]$|[/:*^×\-‐-―~〜～−+=]\s$|\d\s$")
 _CODE_AFTER = re.compile(rf"[{_ALPHABET}_'’]|[/:*^×\-‐-―~〜～−+=]|\s[/:*^×\-‐-―~〜～−+=]\s?\d|[.,]\d|\s\d")
@@ -23,6 +23,10 @@ _CONVERTED = re.compile(
     r"(?i)[\s°]*(?:(?:feet|foot|ft|miles?|inch(?:es)?|yards?|pounds?|lbs?|ounces?|acres?|gallons?|f|fahrenheit)\b"
     r"|degrees f|華氏|华氏|英[里尺寸亩畝]|マイル|フィート|インチ|ポンド|エーカー)"
 )  # units of one country: translators convert them
+_REPEATED = re.compile(
+    r"(?i)[（(]\s*(?:[約约]|大[約约]|≈|~|about|approx\.?|approximately|around|roughly|около|примерно|etwa|rund|ca\.?|circa|environ"
+    r"|env\.|unos|aprox\.?|cerca de|asi|zhruba|około)\s*[$€£¥￥]?\s*$"
+)  # what stands before, in another currency or unit: translators keep one of the two
 _SCALED_SUM = re.compile(r"\s?[十百千万萬亿億兆]+[余多餘]?\s?\d")  # 1億2345万: one number in two parts
 _SUM_BEFORE = re.compile(r"\d[十百千万萬亿億兆]+\s?$")
 _IN_WORDS = re.compile(
@@ -61,6 +65,8 @@ def _checkable(text: str, found: re.Match[str]) -> bool:
     number = found[0]
     before, after = text[max(0, found.start() - 3) : found.start()], text[found.end() : found.end() + 12]
     if len(_significant(number)) < DIGITS or _DATE_OR_TIME.fullmatch(number) or _LOCAL.fullmatch(number):
+        return False
+    if _REPEATED.search(text[max(0, found.start() - 20) : found.start()]):
         return False
     return not (_CODE_BEFORE.search(before) or _CODE_AFTER.match(after) or _CONVERTED.match(after)
                 or _SCALED_SUM.match(after) or _SUM_BEFORE.search(before))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Prompt leakage: what a chat model says about its translation, and marks of its prompt, beside the translation."""
+"""Prompt leakage: remarks of a chat model on its translation, and marks of its prompt, in the output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TOKENS = re.compile(
     r"|^(?:assistant|system|user)\s*\n",
     re.M,
 )
-# Said at the beginning: an announcement of the translation, in the languages of instructions and of common targets.
+# At the beginning: an announcement of the translation, in the languages of instructions and of common targets.
 _ANNOUNCED = re.compile(
     r"(?i)^\W{0,4}(?:(?:sure|certainly|of course|okay|ok|natürlich|klar|bien sûr|certo|claro|por supuesto|конечно)\b"
     r"[^\n]{0,3}\s*)?"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from wholetext.errors import MissingExtra
+
 UNDETERMINED = frozenset({"", "und", "mul", "zxx", "mis"})
 
 
@@ -20,7 +22,7 @@ class Language:
     code: str  # "zh" for zh, zho, cmn_Hans, zh-CN; "" where no language is stated
     script: str = ""  # ISO 15924, only where the code states it: "Hans"
     region: str = ""  # ISO 3166, only where the code states it: "CN"
-    member: str = ""  # the individual language that ``code`` stands in for: "arz" where ``code`` is "ar"
+    member: str = ""  # the individual language that ``code`` replaces: "arz" where ``code`` is "ar"
     known: bool = True  # False: no registry lists it
 
     def note(self) -> str:
@@ -48,9 +50,9 @@ def language(code: str) -> Language:
     except LanguageTagError:
         return Language(given, plain.split("-")[0], known=False)
     individual = tag.language or ""
-    # sr, nb and id have codes of their own, and are not replaced by their macrolanguage
+    # sr, nb and id are not replaced by their macrolanguage
     macro = str(MACROLANGUAGES.get(individual, "")) if len(individual) == 3 else ""
-    private = "qaa" <= individual <= "qtz"  # reserved for private use
+    private = "qaa" <= individual <= "qtz" or individual.startswith("x-")  # reserved for private use
     return Language(
         given, macro or individual, tag.script or "", tag.territory or "",
         member=individual if macro else "", known=tag_is_valid(individual) and not private,
@@ -58,7 +60,7 @@ def language(code: str) -> Language:
 
 
 def code_of(code: str) -> str:
-    """The code that tables of ours are keyed by: ``zh`` for ``zho_Hans``, ``en`` for ``en-US``."""
+    """The code used as a key in language tables: ``zh`` for ``zho_Hans``, ``en`` for ``en-US``."""
     return language(code).code
 
 
@@ -72,7 +74,7 @@ def same_language(one: str, other: str) -> bool:
 def pair_of(text: str) -> tuple[str, str]:
     """``"en-de"``, ``"eng_Latn-isl_Latn"``, ``"en-zh-CN"`` → source and target code as written; ValueError otherwise.
 
-    A hyphen separates the two languages and may also stand inside a code, so the split is made where both sides are
+    A hyphen separates the two languages and may also be part of a code, so the split is made where both sides are
     registered codes; the first such place counts.
     """
     parts = text.strip().split("-")
@@ -83,3 +85,19 @@ def pair_of(text: str) -> tuple[str, str]:
     if len(splits) == 1 and all(splits[0]):
         return splits[0]
     raise ValueError(f"{text!r} is not a pair of language codes")
+
+
+@lru_cache(maxsize=1024)
+def language_name(code: str) -> str:
+    """The English name of a language: ``Chinese (Simplified)`` for ``zho_Hans``."""
+    if not code:
+        return "an unstated language"
+    from langcodes import Language as Tag
+    from langcodes import LanguageTagError
+
+    try:
+        return str(Tag.get(code.replace("_", "-")).display_name())
+    except LanguageTagError:
+        return code
+    except ModuleNotFoundError:
+        raise MissingExtra("language_data, which has the names of languages,", "judges") from None

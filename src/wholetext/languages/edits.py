@@ -21,6 +21,7 @@ Bits = npt.NDArray[np.uint64]  # (k, n): k machine words, the first bit of the f
 BoolArray = npt.NDArray[np.bool_]
 BEAM = 25  # half the width of the beam
 _ONE, _FULL = np.uint64(1), np.uint64(2**64 - 1)
+_FIRST = np.array([2**n - 1 for n in range(65)], dtype=np.uint64)  # the first n bits
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Pairs:
 
     hyp_lengths: IntArray  # (pairs,) descending
     ref_lengths: IntArray  # (pairs,)
-    match: Bits  # (k, words of hypotheses) where each word stands in the reference
+    match: Bits  # (k, words of hypotheses) positions of each word in the reference
     counts: IntArray = field(init=False)  # (longest,) pairs that have a word at each place
     firsts: IntArray = field(init=False)  # (longest,) where the words of each place begin
     starts: IntArray = field(init=False)  # (pairs,) where the words of each pair begin, laid out by pair
@@ -111,8 +112,8 @@ def beam(texts: Pairs) -> tuple[Bits, Bits]:
 
 def _below(stop: IntArray | npt.NDArray[np.float64], k: int) -> Bits:
     """(k, n) the first ``stop`` bits."""
-    bits = np.clip(stop - 64 * np.arange(k)[:, None], 0, 64).astype(np.uint64)  # (k, n)
-    return np.asarray(np.where(bits == 64, _FULL, (_ONE << np.minimum(bits, np.uint64(63))) - _ONE))
+    bits = np.clip(stop - 64 * np.arange(k)[:, None], 0, 64).astype(np.intp)  # (k, n)
+    return _FIRST[bits]
 
 
 def advance(match: Bits, up: Bits, down: Bits) -> tuple[Bits, Bits]:
@@ -158,6 +159,8 @@ def _next(bits: Bits) -> Bits:
 
 def ones(bits: Bits, stop: IntArray) -> IntArray:
     """(n,) how many of the first ``stop`` bits are set."""
+    if hasattr(np, "bitwise_count"):  # from numpy 2.0 on
+        return np.asarray(np.bitwise_count(bits & _below(stop, len(bits))).sum(axis=0, dtype=np.int64))
     a, b, c, d = (np.uint64(x) for x in (2**64 // 3, 2**64 // 5, 2**64 // 17, 2**64 // 255))  # 0101…, 0011…, 00001111…
     rest = bits & _below(stop, len(bits))
     rest = rest - ((rest >> _ONE) & a)
@@ -207,9 +210,9 @@ def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> Table:
 
 
 def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, BoolArray]:
-    """Where the words of references stand in hypotheses, and which words of references and of hypotheses are wrong.
+    """Positions of the words of references in hypotheses, and which words of both are wrong.
 
-    The first two have a place before each reference. A word that is only in the reference stands where the word before
+    The first two have a place before each reference. A word only in the reference is placed where the word before
     it does. Of equally short paths, from the end, a match or substitution is preferred to a word of the hypothesis
     alone, and that to one of the reference alone.
     """
@@ -236,7 +239,7 @@ def _path(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray]:
     stops = rows.corner | rows.above
     for place in range(len(texts.counts) - 1, -1, -1):
         at, n = texts.row(place), int(texts.counts[place])
-        full = _up_to_last(stops[:, at] & before[:, :n])  # what lies behind is in the reference alone
+        full = _up_to_last(stops[:, at] & before[:, :n])  # the rest is in the reference alone
         less = full >> _ONE
         less[:-1] |= full[1:] << np.uint64(63)
         less ^= full

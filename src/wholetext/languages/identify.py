@@ -30,7 +30,7 @@ DISTINCT, TIMES = 0.04, 3.0  # the share of those that the other language lacks,
 
 
 def listed(lang: str) -> str:
-    """The list a language is judged by, or "" where there is none."""
+    """The name of the word list of a language, or ""."""
     return lang if lang in _WORDS else _LIKE.get(lang, "")
 
 
@@ -60,7 +60,7 @@ def other_language(texts: Iterable[str], lang: str, least: int) -> str:
 def plainly_in(text: str, lang: str, least: int) -> bool:
     """Whether a short text is running text of a language that has a list: many and different ones of its words.
 
-    Words are what stands between blanks, so that names-with-hyphens, addresses and tags are one word; single letters
+    Words are separated by blanks, so that names-with-hyphens, addresses and tags are one word; single letters
     say nothing.
     """
     words = [word.strip(".,;:!?…()[]\"'“”„«»‘’") for word in text.lower().split()]

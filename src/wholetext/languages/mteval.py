@@ -15,7 +15,7 @@ _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # i
 
 
 def tokenize_13a(texts: Sequence[str]) -> list[str]:
-    """Each with one blank between tokens: marks apart, stops and commas except between digits, dashes after digits."""
+    """One blank between tokens: marks are separated, stops and commas except between digits, dashes after digits."""
     if not texts:
         return []
     # one text after the other, so that each step is a single call; no step reaches from one line into the next
@@ -37,5 +37,5 @@ def _line(text: str) -> str:
 
 
 def _two_steps(line: str) -> str:
-    """Stops and commas in a row before a digit: which are apart depends on how many they are."""
+    """Consecutive stops and commas before a digit: which are separated depends on their number."""
     return _STOP_BEFORE.sub(r" \1 \2", _STOP_AFTER.sub(r"\1 \2 ", line))

@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _LATIN_ENDS = 0x24F  # last code of the Latin blocks
 _TABLE = 1 << 22  # entries: larger ones do not stay in the processor's cache
-_LONGEST = 3.0  # log ratios beyond this say nothing more
+_LONGEST = 3.0  # log ratios are clipped here
 CHARACTERS, WORDS = (1, 2, 4, 6), (1, 2, 3)  # orders of n-grams
 NAMES = (
     *(f"{side} of characters' {n}-grams" for n in CHARACTERS for side in ("precision", "recall")),
@@ -30,6 +30,10 @@ NAMES = (
     "repetition in the reference", "foreign script in the hypothesis alone", "the reference has numbers",
     "the reference has names", "the same last character", "equal",
 )  # fmt: skip
+
+NEGATIONS = frozenset(("no", "not", "t", "never", "none", "nothing", "nobody", "neither", "nor", "cannot", "without",
+                       "nowhere", "hardly"))  # of "don't" the words are "don" and "t"  # fmt: skip
+FOLDED = (*NAMES, "case differs in shared words", "more negations in the hypothesis", "fewer negations")
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
 
     ``texts`` are the hypotheses, then the references by set. ``sets`` (hypotheses,) is the set of each, all of the same
     size: what hypotheses have in common is counted once. Tokens are small non-negative integers. An n-gram of the
-    references is coded by the code of its first n-1 tokens and its last token, the codes being numbered anew at each
+    references is coded by the code of its first n-1 tokens and its last token, the codes being renumbered at each
     order, so they stay small and equal codes mean equal n-grams of the same set: nothing is hashed, nothing collides.
     """
     (tokens, lengths), end = texts, int(texts[1][: len(sets)].sum())
@@ -178,6 +182,27 @@ def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
     ], axis=1)  # fmt: skip
     rest = [_rest(hyp, ref, *pair) for hyp, ref, pair in zip(hyps, refs, cut)]
     return np.concatenate([grams, np.array(rest).reshape(len(hyps), len(NAMES) - grams.shape[1])], axis=1)
+
+
+def likeness_folded(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
+    """(n, features) in the order of ``FOLDED``: without regard to case, except in one feature."""
+    low = [(hyp.lower(), ref.lower()) for hyp, ref in zip(hyps, refs)]
+    found = likeness([hyp for hyp, _ in low], [ref for _, ref in low])  # (n, NAMES): there are no names in lower case
+    extra = np.zeros((len(found), len(FOLDED) - len(NAMES)))
+    first = NAMES.index("precision of names")
+    for row, more, hyp, ref in zip(found, extra, hyps, refs):
+        cut = [_WORD.findall(text) for text in (hyp, ref)]
+        there = [{word.lower() for word in side} for side in cut]
+        names = [[word.lower() for word in side[1:] if word[0].isupper()] for side in cut]
+        for i in (0, 1):
+            row[first + i] = np.mean([name in there[1 - i] for name in names[i]]) if names[i] else 1.0
+        row[NAMES.index("the reference has names")] = float(bool(names[1]))
+        exact = set(cut[1])
+        shared = [word for word in cut[0] if word.lower() in there[1]]
+        more[0] = sum(word not in exact for word in shared) / len(shared) if shared else 0.0
+        count = [sum(word.lower() in NEGATIONS for word in side) for side in cut]
+        more[1:] = max(0, count[0] - count[1]), max(0, count[1] - count[0])
+    return np.concatenate([found, extra], axis=1)
 
 
 def _shares(texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]) -> FloatArray:

@@ -48,7 +48,7 @@ _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "Han": ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF)),
 }
 SCRIPTS = tuple(_RANGES)
-# How many letters of an alphabet a character stands for: a name of ten letters does not outweigh five ideographs.
+# How many letters of an alphabet correspond to a character: a name of ten letters does not outweigh five ideographs.
 _CONTENT: Mapping[str, float] = {"Han": 4.0, "Hiragana": 2.0, "Katakana": 2.0, "Hangul": 2.0}
 CONTENT = np.array([_CONTENT.get(script, 1.0) for script in SCRIPTS])
 UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"})
@@ -93,12 +93,12 @@ def is_unspaced(lang: str) -> bool:
 
 
 def joiner(lang: str) -> str:
-    """What stands between two sentences: nothing in Chinese and Japanese, else a blank (in Thai and Khmer too)."""
+    """The separator of two sentences: nothing in Chinese and Japanese, else a blank (in Thai and Khmer too)."""
     return "" if code_of(lang) in _CHARACTERS else " "
 
 
 def density(lang: str) -> float:
-    """Letters that one character of a language stands for (measured on the news of WMT 2021; Korean is a guess)."""
+    """Letters that correspond to one character of a language (measured on the news of WMT 2021; Korean is a guess)."""
     return _DENSITY.get(code_of(lang), 1.0)
 
 
@@ -133,7 +133,7 @@ def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.uint8]:
-    """(code points,) 1 + index of the script; 0 where it is no letter. The last entry stands for all beyond."""
+    """(code points,) 1 + index of the script; 0 if it is not a letter. The last entry is for all code points beyond."""
     last = max(stop for ranges in _RANGES.values() for _, stop in ranges)
     table = np.zeros(last + 2, dtype=np.uint8)
     for number, ranges in enumerate(_RANGES.values(), 1):

@@ -97,7 +97,7 @@ def _candidates(texts: Pairs, rows: Table) -> tuple[Shifts, IntArray]:
     """Shifts that change something, and how many each pair has with those that do not.
 
     A block that hypothesis and reference share is shifted if a word of it is wrong in the hypothesis and one in the
-    reference, unless it stands there already. It goes before the word that its first word is aligned with, or after the
+    reference, unless it is there already. It goes before the word that its first word is aligned with, or after the
     one that any of its words is.
     """
     places, ref_wrong, hyp_wrong = alignment(texts, rows)
@@ -157,7 +157,7 @@ def _rest(texts: Pairs, rows: Table, match: Bits, near: Bits | None, shifts: Shi
     left, begin = texts.hyp_lengths[pair] - start, texts.starts[pair] + start
     up, down = (bits.take(texts.firsts[start] + pair, axis=1) for bits in (rows.up, rows.down))
     # the words that follow each other: from the cut to the stop, then from the start, then from the stop
-    jump = np.concatenate([shifts.stop - shifts.cut, shifts.stop - start])  # after so many rows
+    jump = np.concatenate([shifts.stop - shifts.cut, shifts.stop - start])  # in rows
     order = np.argsort(jump, kind="stable")
     who, goal = order % len(pair), np.concatenate([begin, begin + shifts.stop - start])[order]
     ends = np.searchsorted(jump[order], np.arange(int(left.max(initial=0)) + 1))

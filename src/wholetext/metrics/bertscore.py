@@ -155,7 +155,7 @@ class BertScore(TokenMetric):
     def facts(self) -> Mapping[str, str]:
         if not self.baseline:
             return super().facts()
-        # by its content, wherever the table lies
+        # by its content, whatever the path of the table
         content = sha256(_bytes(Path(self.baseline))).hexdigest()[:12]
         return {**super().facts(), "baseline": "table", "baseline_hash": content}
 

@@ -31,7 +31,7 @@ PENALTIES = {"minor": 1, "major": 5, "critical": 10}
 class Comet(ModelMetric):
     """COMET (Rei et al. 2020); under ``context`` it is Doc-COMET (Vernikos et al. 2022), under ``slide`` SLIDE.
 
-    What the checkpoint is decides what it needs and how it scores: ``hparams.yaml`` says. Several references: the mean.
+    The class named in ``hparams.yaml`` decides which sides it needs and how it scores. Several references: the mean.
     """
 
     name = "comet"
@@ -72,7 +72,7 @@ class Comet(ModelMetric):
         if self.kind not in {"auto", kind}:
             raise ModelError(f"the checkpoint is of the kind {kind}, not {self.kind}", where=self.model)
         crossed = kind in CROSSED
-        ignored = {  # parameters that this checkpoint does not read would stand in the signature for nothing
+        ignored = {  # parameters without effect on this checkpoint do not belong in the signature
             "qe=true": self.qe and kind not in {"unified", "xcomet"},
             "pool_special_tokens=false": not self.pool_special_tokens and (crossed or hparams.pool in FIRST_TOKEN),
             "layernorm_scope=minibatch8": not self.cacheable and (crossed or not hparams.normed),
@@ -91,7 +91,7 @@ class Comet(ModelMetric):
         return {**super().facts(), "encoder": encoder.id}
 
     @property
-    def cacheable(self) -> bool:  # type: ignore[override]  # a row's vector depends on the seven beside it
+    def cacheable(self) -> bool:  # type: ignore[override]  # a row's vector depends on the other seven of its batch
         return self.layernorm_scope == "segment"
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ class Comet(ModelMetric):
 
 
 def _name(one: Request) -> str:
-    """What a pass reads beside the hypothesis."""
+    """The sides that a pass reads besides the hypothesis."""
     return "+".join(side for side, there in (("src", one.src), ("ref", one.refs)) if there)
 
 

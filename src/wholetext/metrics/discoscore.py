@@ -1,4 +1,4 @@
-"""DiscoScore: how two texts differ in what they speak of (ds-focus) and in how their sentences hang together (ds-sent).
+"""DiscoScore: how two texts differ in their foci (ds-focus) and in the coherence of their sentences (ds-sent).
 
 Zhao, Strube and Eger 2023, "DiscoScore: Evaluating Text Generation with BERT and Discourse Coherence" (EACL).
 The published code is followed where it made the published tables; docs/discourse.md lists where code and paper part.
@@ -125,7 +125,7 @@ class DsFocus(EncodedMetric):
     """DS-Focus: a distance between the foci of hypothesis and reference; the mean over several references."""
 
     name = "ds-focus"
-    summary = "DiscoScore focus difference: distance between what hypothesis and reference speak of (lower is better)"
+    summary = "DiscoScore focus difference: distance between the foci of hypothesis and reference (lower is better)"
     higher_is_better = False
     range = (0.0, float("inf"))
     outputs = ("score", "precision", "recall", "f")
@@ -186,7 +186,7 @@ def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tupl
     """Similarity of two texts' refined rows, and a reason where it is undefined or a matter of convention.
 
     ``stats`` is the paper's comparison; ``greedy`` and ``optimal`` are the two that its Table 4 names (BERTScore- and
-    MoverScore-like), with definitions of ours.
+    MoverScore-like), with our definitions.
     """
     if not len(hyp) or not len(ref):
         if len(hyp) == len(ref):

@@ -67,11 +67,11 @@ class MetricX(ModelMetric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         asked = [[prompt for _, prompt in self.inputs(request)] for request in requests]
-        heard = iter(run.map(self.backend(run), [prompt for prompts in asked for prompt in prompts]))
+        predictions = iter(run.map(self.backend(run), [prompt for prompts in asked for prompt in prompts]))
         best = np.mean if self.multi_ref == "mean" else np.min
         rows = []
         for prompts in asked:
-            values = np.array([next(heard) for _ in prompts])
+            values = np.array([next(predictions) for _ in prompts])
             rows.append(float(best(np.clip(values, *self.range) if self.clamp else values)))
         return mean_stats(rows)
 

@@ -21,9 +21,9 @@ ENGLISH_MODELS = frozenset({"minilm", "all-minilm-l6-v2", "all-minilm-l12-v2", "
 
 @dataclass(frozen=True)
 class ModelMetric(Metric):
-    """A metric behind a model: say what is asked of which backend, and fits and ``plan`` follow."""
+    """A metric with a model: subclasses define backend and inputs; ``fits`` and ``plan`` are derived from them."""
 
-    several_refs: ClassVar[str] = ""  # what the signature says of several references
+    several_refs: ClassVar[str] = ""  # how several references are used, for the signature
     overlapping: ClassVar[bool] = False  # all sequences of a request hold its hypothesis: losses are not added up
 
     model: str = ""  # chosen by the target language where a metric names none
@@ -31,11 +31,11 @@ class ModelMetric(Metric):
 
     def backend(self, run: Runtime) -> Any:
         """What reads the inputs; no weights are loaded yet."""
-        raise MetricError(f"{self.name} does not say which backend it has")
+        raise MetricError(f"{self.name} does not define its backend")
 
     def inputs(self, request: Request) -> list[tuple[str, Any]]:
         """(side, input) of all that the backend reads for a request."""
-        raise MetricError(f"{self.name} does not say what it reads")
+        raise MetricError(f"{self.name} does not define its inputs")
 
     def shown(self, backend: Any, x: Any) -> str:
         """The tokens of an input, the scored ones marked."""

@@ -79,7 +79,7 @@ class Likelihood(ModelMetric):
         backend = self.backend(run)
         found = []
         for request in requests:
-            # a text stands on both sides in turn; what it loses is counted once
+            # each text is used on both sides; its losses are counted once
             pairs = list(self._pairs(request))
             given = {view: backend.given(view).fit for view, _ in pairs}
             said = {view: backend.said(view).fit for _, view in pairs if view not in given}
@@ -101,7 +101,7 @@ class Likelihood(ModelMetric):
         return run.resource(key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation))
 
     def _pairs(self, request: Request) -> Iterator[tuple[Excerpt, Excerpt]]:
-        """(given, said) for each reference: first what gives precision, then what gives recall."""
+        """(given, said) for each reference: first the pair for precision, then the pair for recall."""
         if self.direction == "src-hyp":
             if request.src is not None:
                 yield request.src, request.hyp[0]

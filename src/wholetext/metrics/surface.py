@@ -20,6 +20,7 @@ Tokenizer = Literal[
     "auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "spm", "flores101", "flores200", "spBLEU-1K"
 ]
 Auto = Literal["auto", True, False]
+_WITH_VALUE = ("floor", "add-k")
 SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}  # sacrebleu's defaults
 _SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
 _BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
@@ -36,7 +37,7 @@ class Surface(Metric):
 
     def sacrebleu(self) -> Any:
         """The configured sacrebleu metric."""
-        raise MetricError(f"{self.name} does not say which sacrebleu metric it is")
+        raise MetricError(f"{self.name} does not define its sacrebleu metric")
 
     def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
         """The texts as sacrebleu prepares them: tokens between blanks."""
@@ -44,7 +45,7 @@ class Surface(Metric):
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """(groups, k) statistics of prepared texts, each group a hypothesis and its references."""
-        raise MetricError(f"{self.name} does not say how it counts")
+        raise MetricError(f"{self.name} does not define its statistics")
 
     def facts(self) -> Mapping[str, str]:
         import sacrebleu
@@ -93,9 +94,11 @@ class Bleu(Surface):
                             next="leave it out for sacrebleu's default")
 
     def resolve(self, langs: tuple[str, str]) -> Bleu:
-        if self.tokenize != "auto":
-            return self
-        return replace(self, tokenize=_BY_LANGUAGE.get(code_of(langs[1]), "13a"))
+        tokenize = _BY_LANGUAGE.get(code_of(langs[1]), "13a") if self.tokenize == "auto" else self.tokenize
+        value = self.smooth_value
+        if value is None and self.smooth in _WITH_VALUE:
+            value = SMOOTH_VALUES[self.smooth]
+        return replace(self, tokenize=tokenize, smooth_value=value)
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         if self.tokenize not in ("13a", "intl", "none") or not is_unspaced(langs[1]):
@@ -111,6 +114,9 @@ class Bleu(Surface):
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
 
+        if self.smooth_value is not None and self.smooth not in _WITH_VALUE:  # runs of 0.1.0 have it, and are opened
+            raise SpecError(f"bleu(smooth={self.smooth}) does not read smooth_value",
+                            next=f"leave it out, or choose smooth={' or smooth='.join(_WITH_VALUE)}")
         try:
             return BLEU(
                 tokenize=None if self.tokenize == "auto" else self.tokenize,

@@ -64,11 +64,11 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, notes: Sequence[str] = ()) -> str:
-    """A plain table for notebooks, without style of its own but the alignment of numbers. All strings are escaped."""
+    """A plain table for notebooks: only the alignment and distance of its columns is set. All strings are escaped."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
-        sides = ["left", *["right"] * (len(row) - 1)]
-        return "".join(f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for side, cell in zip(sides, row))
+        style = [f"text-align:{side};padding:0.1em 0.6em" for side in ("left", *["right"] * (len(row) - 1))]
+        return "".join(f'<{tag} style="{how}">{escape(cell)}</{tag}>' for how, cell in zip(style, row))
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     below = "".join(f"<li>{escape(note)}</li>" for note in notes)

@@ -1,4 +1,4 @@
-"""Scores as DataFrames of pandas or polars. Neither is needed until it is asked for (extras ``pandas``, ``polars``)."""
+"""Scores as DataFrames of pandas or polars. Neither is imported before it is used (extras ``pandas``, ``polars``)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lende
 # (document, system, whether added text is left out) → rows and their requests
 Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
 _KEPT = 2000  # documents of systems whose rows are kept for further metrics
-_PLAIN = "wholetext.read(FILE) gives corpus and outputs; score_texts(hyps, refs=…, metric=…) takes plain lists"
+_PLAIN = ("give loaded.corpus, loaded.outputs of loaded = wholetext.read(FILE); "
+          "score_texts(hyps, refs=…, metric=…) takes plain lists")  # fmt: skip
 
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
@@ -44,11 +45,11 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     names = [output.system for output in outputs]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        raise AlignmentError(f"several outputs are called {doubled[0]!r}", next="give each system a name of its own")
+        raise AlignmentError(f"several outputs are called {doubled[0]!r}", next="give each system a unique name")
     if len(set(corpus.ids)) < len(corpus):
         twice = Counter(corpus.ids).most_common(1)[0][0]
         raise AlignmentError(f"several documents are called {twice!r}", where=corpus.id,
-                             next="give each document an id of its own")
+                             next="give each document a unique id")
     for output in outputs:
         gone = [doc for doc in corpus.ids if doc not in output.docs]
         if gone:

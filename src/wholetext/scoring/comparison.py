@@ -102,19 +102,19 @@ def _number(value: float | str | None) -> float:
 def run_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str] | None = None
              ) -> dict[str, Any]:
     """What `wholetext score -f json` prints: plain values; numbers are numbers, undefined ones null."""
-    said = list(notes_with(results, comparisons) if notes is None else notes)
+    shown = list(notes_with(results, comparisons) if notes is None else notes)
     domains = scores_by_domain(results, comparisons)
     metrics = [
         {"name": one.metric, "output": one.output, "higher_is_better": one.higher_is_better, "decimals": one.decimals,
          "baseline": one.baseline, "test": dict(one.signature),
-         "systems": [_system(each, results.scores[one.metric][each.system], domains[one.metric].get(each.system, {}))
+         "systems": [plain(_system(each, results.scores[one.metric][each.system], domains[one.metric]))
                      for each in one.standings]}
         for one in comparisons
     ]
     return {
         "corpus": results.corpus.id, "langs": list(results.corpus.langs), "documents": len(results.corpus),
         "metrics": metrics,
-        "notes": said, "warnings": said,  # two names of one list: 0.1.0 called it warnings
+        "notes": shown, "warnings": shown,  # two names of one list: 0.1.0 called it warnings
     }
 
 
@@ -128,16 +128,10 @@ def scores_by_domain(results: Results, comparisons: Sequence[Comparison]) -> Dom
     return {metric: {system: row for system, row in rows.items() if row} for metric, rows in found.items()}
 
 
-def _system(one: SystemResult, scores: Scores, within: Mapping[str, float]) -> dict[str, Any]:
+def _system(one: SystemResult, scores: Scores, domains: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     return {
-        "system": one.system, "score": _known(one.score),
-        "interval": [_known(one.interval.low), _known(one.interval.high)], "delta": _known(one.delta),
-        "delta_interval": [_known(one.delta_interval.low), _known(one.delta_interval.high)], "p": _known(one.p),
-        "p_holm": _known(one.p_holm), "rank": one.rank, "verdict": one.verdict, "signature": str(scores.signature),
-        "short_signature": scores.signature.short, "notes": list(scores.notes),
-        "domains": {name: _known(value) for name, value in within.items()},
+        "system": one.system, "score": one.score, "interval": [one.interval.low, one.interval.high], "delta": one.delta,
+        "delta_interval": [one.delta_interval.low, one.delta_interval.high], "p": one.p, "p_holm": one.p_holm,
+        "rank": one.rank, "verdict": one.verdict, "signature": str(scores.signature),
+        "short_signature": scores.signature.short, "notes": scores.notes, "domains": domains.get(one.system, {}),
     }
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value

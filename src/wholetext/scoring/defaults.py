@@ -7,14 +7,14 @@ from importlib.util import find_spec
 
 from wholetext.backends.catalogue import present
 from wholetext.backends.hub.locate import embedded
-from wholetext.errors import WholetextError
+from wholetext.errors import MetricError, WholetextError
 from wholetext.languages import code_of
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
 from wholetext.types import Corpus, Output
 
-SURFACE = (("chrf", "d-chrf"), ("bleu", "d-bleu"))  # the second of each where segments do not line up
+SURFACE = (("chrf", "d-chrf"), ("bleu", "d-bleu"))  # the second of each where segments are not aligned
 ESTIMATES = {"slide-kiwi": "Unbabel/wmt22-cometkiwi-da", "doc-comet-qe": "Unbabel/wmt20-comet-qe-da"}
 
 
@@ -22,7 +22,8 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     """The metrics that ``wholetext score`` computes if none are named: spec strings, document-level ones first.
 
     With references d-BlonDe, BERTScore with context (English) and the surface metrics chrF and BLEU. Without, a
-    downloaded model for quality estimation, else lexical cohesion. Nothing is downloaded.
+    downloaded model for quality estimation, else lexical cohesion; an error where none of these can be used. Nothing is
+    downloaded.
     """
     language, found = code_of(corpus.langs[1]), list[str]()
     groups: list[tuple[str, ...]]
@@ -37,7 +38,12 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         groups = [downloaded] if downloaded else [("lc",), ("rc",)]
     for names in groups:
         found += next(([name] for name in names if _usable(name, corpus, outputs)), [])
-    return found or ["chrf", "bleu"]  # what is missing is said when they are scored
+    if not found and not corpus.references:
+        language = f" for {corpus.langs[1]}" if corpus.langs[1] else ""
+        raise MetricError(f"no metric is named, and none that works without a reference is installed{language}",
+                          next="give references (-r, in Python refs=), or name a metric of `wholetext list --no-ref`; "
+                               "`wholetext models fetch Unbabel/wmt22-cometkiwi-da` makes slide-kiwi usable")
+    return found or ["chrf", "bleu"]  # scoring reports what is missing
 
 
 def _installed() -> bool:
@@ -45,7 +51,7 @@ def _installed() -> bool:
 
 
 def _usable(name: str, corpus: Corpus, outputs: Sequence[Output]) -> bool:
-    """Whether the metric has what it needs: packages, a tagger for the language, texts that line up."""
+    """Whether the metric has what it needs: packages, a tagger for the language, aligned texts."""
     try:
         bind(scorer(name), corpus, outputs, Engine(corpus.langs), None).metric.facts()
     except WholetextError:

@@ -68,7 +68,7 @@ class Engine:
     cache: Store | None = None
     survey: Any = None
     calls: Calls = field(default_factory=Calls)
-    on_batch: Callable[[float], None] | None = None  # told the share of inputs that ``map`` has done, batch by batch
+    on_batch: Callable[[float], None] | None = None  # called with the share of inputs done, after each batch
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
     warnings: list[str] = field(default_factory=list)  # about all requests of the ``measure`` that runs now
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -93,8 +93,8 @@ class Engine:
                 self.on_batch(min(1.0, len(done) / len(inputs)))
 
         if isinstance(backend, ArrivingBackend):
-            found = backend.arrive(missing, lambda x, output: keep({x: output}))
-            return [{**dict(zip(missing, found)), **done}[x] for x in inputs]
+            found = dict(zip(missing, backend.arrive(missing, lambda x, output: keep({x: output}))))
+            return [done[x] if x in done else found[x] for x in inputs]  # what failed is not kept
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
         with closing(run_all(backend, groups)) as batched:  # queued batches are cancelled on an error
@@ -120,9 +120,9 @@ class Engine:
         self._details.setdefault(index, {}).update(facts)
 
     def warn(self, message: str, index: int | None = None) -> None:
-        said = self.warnings if index is None else self._details.setdefault(index, {}).setdefault("notes", [])
-        if message not in said:
-            said.append(message)
+        notes = self.warnings if index is None else self._details.setdefault(index, {}).setdefault("notes", [])
+        if message not in notes:
+            notes.append(message)
 
     # -------------------------------------------------------- what the pipeline asks
 

@@ -9,18 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from wholetext.alignment.realign import AlignOptions, align
 from wholetext.backends.chat.calls import Calls
 from wholetext.backends.device import DTYPES, need_gpus
 from wholetext.errors import InputError, WholetextWarning, count
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
-from wholetext.files.cache import Cache, damage_notes
-from wholetext.flags import degenerate, formats
-from wholetext.flags.input_checks import input_notes
-from wholetext.flags.sampled import sampled
+from wholetext.files.cache import Cache, damage_notes, note_damage
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.languages import language
@@ -34,6 +30,10 @@ from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import Results, read_run
 from wholetext.types import Corpus, Metric, Output, Scores
 from wholetext.views import Sides, View
+
+if TYPE_CHECKING:  # aligning and flags: imported where they are done, since `compare` and `report` do neither
+    from wholetext.alignment.realign import AlignOptions
+    from wholetext.flags.degenerate import Flag
 
 FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring, by system and by metric
 
@@ -76,11 +76,22 @@ class Options:
         for name in ("batch_tokens", "block"):
             value = getattr(self, name)
             if not ((isinstance(value, int) and value > 0) or (name == "block" and value is None)):
-                raise InputError(f"{name} is a number from 1 up, not {value!r}", next="leave it out for the default")
+                raise InputError(f"{name} must be at least 1; got {value!r}", next="leave it out for the default")
         if not isinstance(self.executor, Executor):
             Executor(self.executor, self.workers, self.gpus)  # an error now, not when it is used
         elif self.workers or self.gpus:
-            raise InputError("an executor has its own number of workers and GPUs", next="give them to Executor(…)")
+            raise InputError("workers and GPUs are settings of the executor", next="give them to Executor(…)")
+
+    @contextmanager
+    def engine(self, langs: tuple[str, str]) -> Iterator[Engine]:
+        """An engine with these settings; at the end its cache is closed, and damage of it noted."""
+        cache = None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
+        try:
+            yield Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls)
+        finally:
+            if cache:
+                note_damage(*cache.notes)
+                cache.close()
 
     @contextmanager
     def opened(self) -> Iterator[Executor]:
@@ -143,23 +154,17 @@ def _evaluate(
     check(corpus, outputs)
     asked: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
     scorers = {one.spec: one for one in map(scorer, asked)}  # read all before any work; the same spec once
-    cache = None if options.cache is False else Cache(None if options.cache is True else Path(options.cache))
-    engine = Engine(corpus.langs, options.device, options.dtype, options.batch_tokens, cache, calls=options.calls)
-    with options.opened() as executor:
+    with options.engine(corpus.langs) as engine, options.opened() as executor:
         outputs, aligned = _aligned(corpus, outputs, options, executor)
         stream = Stream(engine, executor)
-        try:
-            scores = _measured(stream, list(scorers.values()), corpus, outputs, options)
-        finally:
-            if cache:
-                cache.close()
+        scores = _measured(stream, list(scorers.values()), corpus, outputs, options)
         found, suspicions = _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
-    lined_up = [f"{one.system}: lined up with the documents' segments by `wholetext align` in {len(one.realigned)} of "
+    realigned = [f"{one.system}: aligned with the documents' segments by `wholetext align` in {len(one.realigned)} of "
                 f"{count(len(corpus), 'document')}{f'; {nulls}' if (nulls := null_note(one)) else ''}"
                 for one in outputs if one.realigned]
     codes = [note for code in corpus.langs if (note := language(code).note())]
-    notes = (*codes, *aligned, *lined_up, *Results(corpus, tuple(outputs), scores).notes)
-    kept = (*(cache.notes if cache else ()), *damage_notes(), *stream.notes)
+    notes = (*codes, *aligned, *realigned, *Results(corpus, tuple(outputs), scores).notes)
+    kept = (*damage_notes(), *stream.notes)
     return Results(
         corpus, tuple(outputs), scores,
         warnings=tuple(dict.fromkeys((*notes, *kept, *suspicions))),
@@ -172,9 +177,11 @@ def _evaluate(
 def _aligned(
     corpus: Corpus, outputs: Sequence[Output], options: Options, executor: Executor
 ) -> tuple[tuple[Output, ...], list[str]]:
-    """The outputs in the segments of the corpus, if that is asked for, and what there is to say about it."""
+    """The outputs aligned with the segments of the corpus, if requested, and notes on it."""
     notes: list[str] = []
     if options.align is not None:
+        from wholetext.alignment.realign import align
+
         done = align(corpus, outputs, options.align, executor=executor)
         outputs, notes = done.outputs, done.notes
     return with_policy(outputs, options.nulls), notes
@@ -198,9 +205,13 @@ def _measured(
 
 def _flagged(
     corpus: Corpus, outputs: Sequence[Output], executor: Executor, progress: Progress | None
-) -> tuple[dict[str, list[degenerate.Flag]], list[str]]:
+) -> tuple[dict[str, list[Flag]], list[str]]:
     """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
-    found: dict[str, list[degenerate.Flag]] = {}
+    from wholetext.flags import degenerate, formats
+    from wholetext.flags.input_checks import input_notes
+    from wholetext.flags.sampled import sampled
+
+    found: dict[str, list[Flag]] = {}
     lines: list[str] = []
     corpus, outputs, sample = sampled(corpus, outputs)
     if progress:
@@ -215,7 +226,9 @@ def _flagged(
     return found, [note for note in notes if note]
 
 
-def _flags(corpus: Corpus, output: Output) -> tuple[tuple[degenerate.Flag, ...], tuple[degenerate.Flag, ...]]:
+def _flags(corpus: Corpus, output: Output) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
+    from wholetext.flags import degenerate, formats
+
     broken = degenerate.flags(corpus, output)
     return broken, formats.format_flags(corpus, output, broken)
 
@@ -235,7 +248,8 @@ def _reparse(spec: str, scores: Iterable[Scores]) -> str:
     if used <= {PARSER}:
         return ""
     return (f"{spec}: the judge's answers were read by version {', '.join(sorted(used))} of the parser, and this is "
-            f"version {PARSER}: the same `wholetext score` again reads the stored answers anew, without any call")
+            f"version {PARSER}: `wholetext score` again parses the stored answers with it, and calls the model only "
+            "where an answer that could be parsed before no longer can")
 
 
 def _spell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Why a document has its score: which spans matched, are missing or are extra, beside a reference."""
+"""Why a document has its score: spans that match the reference, are missing or are extra."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def explain(
     """Which spans of a document match a reference, are missing or are extra, and how they make its score.
 
     By default the first BlonDe metric of the run (else the first that marks spans), its first reference, and the
-    document with the lowest score. A metric that the run does not have is computed, for no more than is asked.
+    document with the lowest score. A metric that is not in the run is computed for this document only.
     What other metrics mark with ``run.detail(i, spans=…)`` is shown as extra, by severity.
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
@@ -101,7 +101,7 @@ def _marked(
     details: Sequence[tuple[int, Mapping[str, Any]]], hyp: Sequence[str], ref: Sequence[str], glue: str
 ) -> tuple[Compared, ...]:
     """The segments with the spans ``{start, end, severity}`` that a metric marked in the joined text of each row."""
-    extra: list[dict[MatchedSpan, None]] = [{} for _ in hyp]  # windows that overlap may say the same
+    extra: list[dict[MatchedSpan, None]] = [{} for _ in hyp]  # overlapping windows may repeat a span
     for first, detail in details:
         for span in detail.get("spans", ()):
             for place, start, end in stretches(hyp[first:], glue, int(span["start"]), int(span["end"])):
@@ -130,8 +130,8 @@ def _scores(results: Results, spec: str, system: str, doc: str | None) -> tuple[
     if doc is not None and not scorer(spec).metric.surveys:  # annotation files go by line: they need them all
         corpus = replace(corpus, docs=tuple(one for one in corpus.docs if one.id == doc))
     made = evaluate(corpus, [output for output in results.outputs if output.system == system], [spec])
-    said = (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()
-    return made.scores[spec][system], (*said, *made.warnings)
+    notes = (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()
+    return made.scores[spec][system], (*notes, *made.warnings)
 
 
 def _details(scores: Scores, doc: str) -> list[tuple[int, Mapping[str, Any]]]:
@@ -156,7 +156,7 @@ def _choose(what: str, name: str | None, known: Sequence[str], *, only: bool = F
     if name is None and only and len(known) == 1:
         return known[0]
     if name is None or name not in known:
-        said = f"there is no {what} {name!r}" if name else f"which {what}?"
+        problem = f"there is no {what} {name!r}" if name else f"which {what}?"
         shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
-        raise InputError(said, next=did_you_mean(name or "", list(known)) or f"{what}s: {shown or 'none'}")
+        raise InputError(problem, next=did_you_mean(name or "", list(known)) or f"{what}s: {shown or 'none'}")
     return name

@@ -1,4 +1,4 @@
-"""A gate for pipelines: a run passes unless a system falls significantly below the baseline."""
+"""A gate for pipelines: a run passes unless a system scores significantly below the baseline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, count, did_you_mean
+from wholetext.errors import InputError, MetricError, choices, count
 from wholetext.files.parsing import printable
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain, restored
@@ -79,7 +79,7 @@ def gate(
     run: Results | Path | str, baseline: str, *, metrics: Sequence[str] = (), systems: Sequence[str] = (),
     max_drop: float = 0.0, significance: Significance | None = None,
 ) -> GateResult:
-    """Check that no system falls significantly below ``baseline``.
+    """Check that no system scores significantly below ``baseline``.
 
     A check fails if the system is worse than the baseline by more than ``max_drop`` (on the metric's own scale) and the
     paired test finds the difference at its ``alpha``, Holm-corrected over all checks. By default every metric and every
@@ -87,13 +87,12 @@ def gate(
     """
     results = run if isinstance(run, Results) else open_run(run)
     if not (isinstance(max_drop, (int, float)) and 0 <= max_drop < math.inf):
-        raise InputError(f"max_drop is a number from 0 up, not {max_drop!r}", next="a fall is a positive number")
+        raise InputError(f"max_drop must not be negative; got {max_drop!r}", next="a drop is a positive number")
     others = list(systems) or [name for name in results.systems if name != baseline]
     for name in (baseline, *others):
         if name not in results.systems:
-            known = list(results.systems)
             raise InputError(f"the run has no system {name!r}", where=results.corpus.id,
-                             next=did_you_mean(name, known) or f"it has {', '.join(known)}")
+                             next=choices(name, results.systems))
     if baseline in others or not others:
         raise InputError("there is no system to compare with the baseline", where=results.corpus.id,
                          next="score the new system and the baseline in one run")
@@ -117,7 +116,7 @@ def _check(compared: Comparison, one: SystemResult, p: float, max_drop: float, a
             raise MetricError(f"{compared.metric} has no defined score for {each.system}, so nothing can be decided",
                               next="choose another metric, or look at the notes of the run")
     drop = -one.delta if compared.higher_is_better else one.delta
-    significant = p <= alpha  # False for NaN: a test without an outcome shows no fall
+    significant = p <= alpha  # False for NaN: a test without an outcome shows no drop
     places = compared.decimals
     numbers = f"{one.score:.{places}f} against {base.score:.{places}f}"
     detectable = one.power.detectable if one.power else math.nan
@@ -129,7 +128,7 @@ def _check(compared: Comparison, one: SystemResult, p: float, max_drop: float, a
         if significant:
             why += f", {'more' if drop > max_drop else 'not more'} than the {max_drop:g} allowed"
         elif one.power and not math.isnan(detectable):
-            why += f"; on {count(one.power.documents, 'document')} a fall of {detectable:.{places}f} would show"
+            why += f"; on {count(one.power.documents, 'document')} a drop of {detectable:.{places}f} would be detected"
     passed = not (significant and drop > max_drop)
     return GateCheck(compared.metric, one.system, one.score, base.score, drop, p, detectable, passed,
                      f"{'passed' if passed else 'failed'}: {compared.metric} of {one.system} is {why} ({numbers})")

@@ -28,7 +28,7 @@ def with_policy(outputs: Sequence[Output], policy: Policy | None) -> tuple[Outpu
     if policy not in Nulls.POLICIES:
         raise InputError(f"there is no nulls={policy!r}", next=f"choose one of {', '.join(Nulls.POLICIES)}")
     if policy != "count" and not any(output.nulls for output in outputs):
-        raise InputError(f"nulls={policy} is about what alignment finds left out or added, and no output was aligned",
+        raise InputError(f"nulls={policy} applies to omissions and additions of aligned outputs, and none was aligned",
                          next="add --align, in Python Options(align=AlignOptions())")
     return tuple(replace(output, nulls={doc: replace(one, policy=policy) for doc, one in output.nulls.items()},
                          realigned={doc: _renamed(how, policy) for doc, how in output.realigned.items()})
@@ -49,13 +49,13 @@ def worst_of(metric: Metric) -> float:
     bound = metric.range[0] if metric.higher_is_better else metric.range[1]
     worst = bound if metric.worst is None else metric.worst
     if not np.isfinite(worst):
-        raise MetricError(f"{metric.name} has no worst score that what is left out or added could get",
+        raise MetricError(f"{metric.name} has no worst score for omissions and additions",
                           next="use nulls=count or nulls=drop")
     return worst
 
 
 def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
-    """The segments that a metric sees: added text is not among them where it scores apart or not at all."""
+    """The segments that a metric sees: without added text where that is scored separately or ignored."""
     nulls = output.nulls.get(doc)
     if nulls and (nulls.policy == "drop" or (nulls.policy == "worst" and is_mean(metric))):
         return nulls.without_additions(output.docs[doc])
@@ -63,14 +63,14 @@ def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
 
 
 def check_worst(metric: Metric, outputs: Sequence[Output]) -> None:
-    """An error, before any work, where ``worst`` is asked for and the metric has none."""
+    """Raise an error before any work if ``worst`` is requested and the metric has no worst score."""
     if is_mean(metric) and any(one.policy == "worst" for output in outputs for one in output.nulls.values()):
         worst_of(metric)
 
 
 def with_nulls(metric: Metric, output: Output, rows: Rows, stats: FloatArray, details: Details) -> tuple[
         FloatArray, Details]:  # fmt: skip
-    """Statistics and details of an output's rows, with what has no counterpart treated as its policy says.
+    """Statistics and details of an output's rows, with segments without a counterpart treated by the policy.
 
     A row of k segments, z of them left out, a sentences added to them: ``worst`` is the mean of (k − z) times its own
     score and z + a times the worst; ``drop`` leaves rows out that have nothing else.
@@ -95,7 +95,8 @@ def with_nulls(metric: Metric, output: Output, rows: Rows, stats: FloatArray, de
                     stats[row] = 0.0
                     details[row] = {**(details[row] or {}), "reason": LEFT_OUT}
             elif gone or more:
-                worst = mean_stats([[worst_of(metric)] * len(metric.outputs)])[0]
+                worst = mean_stats([[np.nan if output in metric.sums else worst_of(metric)
+                                     for output in metric.outputs]])[0]
                 stats[row] = stats[row] * (long - gone) / long + worst * (gone + more) / long
     return stats, details
 

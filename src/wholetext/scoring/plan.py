@@ -84,7 +84,7 @@ class Plan:
 def plan(
     corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2, calls: Calls | None = None
 ) -> Plan:
-    """Cut every document and fit every request, running no model; ``calls`` says how a chat model would be called."""
+    """Cut every document and fit every request, running no model; ``calls``: settings of calls to chat models."""
     with _bound(corpus, outputs, spec, calls) as work:
         rows, covered, engine = 0, 0, work.engine
         shown: list[ShownRow] = []
@@ -127,9 +127,9 @@ def write_prompts(
                                   next="a dry run is for judges, such as judge-esa@MODEL")
             chat, first, later, _ = found
             known = work.engine.stored(chat, [*first, *later])
-            for ask in dict.fromkeys((*first, *later)):
-                lines.append({"metric": work.scorer.spec, "stored": ask in known, "preliminary": ask in {*later} and
-                              ask not in known, "request": chat.body(ask)})  # fmt: skip
+            open_ = {*later}.difference(known)  # what they say depends on answers
+            lines += [{"metric": work.scorer.spec, "stored": ask in known, "preliminary": ask in open_,
+                       "request": chat.body(ask)} for ask in dict.fromkeys((*first, *later))]  # fmt: skip
     write_file(Path(path), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     return len(lines)
 
@@ -173,7 +173,7 @@ def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | Non
 
 
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:
-    """Each side as context, «the scored part», context; parts divided by a bar, since models see them apart."""
+    """Each side as context, «the scored part», context; parts divided by a bar, as models see them separately."""
     bar, sources = " ┃ ", (request.src,) if request.src is not None else ()
     excerpts = [("hyp", one) for one in request.hyp] + [("src", one) for one in sources]
     excerpts += [("ref", one) for one in request.refs]

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import MissingExtra, RunError, count, did_you_mean
+from wholetext.errors import MissingExtra, RunError, choices, count
 from wholetext.files.output_folder import Kind, changing, check, current, locked
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import sha256
@@ -59,7 +59,7 @@ class Results(RunTable):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Everything to read with the scores: the warnings of the run, and what its scores say of themselves."""
+        """Everything to read with the scores: the warnings of the run and the notes of its scores."""
         of_scores = merged({spec: {system: one.remarks for system, one in by_system.items()}
                             for spec, by_system in self.scores.items()})
         return tuple(dict.fromkeys((*self.warnings, *of_scores)))
@@ -72,9 +72,7 @@ class Results(RunTable):
         """System → scores under a spec, however it is written: aliases and spelled-out defaults will do."""
         found = self.scores.get(spec) or self.scores.get(self.spell(spec))
         if found is None:
-            known = list(self.scores)
-            raise RunError(f"there are no scores of {spec!r} here",
-                           next=did_you_mean(spec, known) or f"there are some of {', '.join(known)}")
+            raise RunError(f"there are no scores of {spec!r} here", next=choices(spec, self.scores))
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -131,7 +129,7 @@ def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | No
 
 
 def store_of(results: Results, store: Store = "auto") -> tuple[Store, str]:
-    """The form of a run folder, and a note where it was not asked for: Parquet for runs of many rows."""
+    """The form of a run folder, and a note if it was chosen automatically: Parquet for runs of many rows."""
     rows = sum(len(one.rows) for by_system in results.scores.values() for one in by_system.values())
     if store != "auto" or rows < ROWS:
         return ("jsonl" if store == "auto" else store), ""
@@ -159,11 +157,11 @@ def run_file(folder: Path, name: str) -> Path:
 
 
 def _written(folder: Path) -> dict[str, str] | None:
-    """The files that an earlier run left in a folder; None where its run.json is not ours."""
+    """The files that an earlier run left in a folder; None if its run.json was not written by wholetext."""
     try:
         found = listed(json.loads((folder / "run.json").read_bytes()))
         if found is not None and "grid.json" not in found and (folder / "grid.json").is_file():
-            grid = json.loads((folder / "grid.json").read_bytes())  # beside the run of a sweep, 0.1.0 did not list it
+            grid = json.loads((folder / "grid.json").read_bytes())  # of a sweep; 0.1.0 did not list it
             found |= {"grid.json": ""} if grid["kind"] == "sweep" and grid["cells"] else {}
         return found
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -307,7 +305,7 @@ def _read_metric(
 
 @contextmanager
 def damaged_details(scores: Scores) -> Iterator[None]:
-    """Details are of the metric's own shape, so only those who use them can tell that they are damaged."""
+    """Each metric defines the shape of its details, so damage is detected only where they are used."""
     try:
         yield
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:
@@ -324,6 +322,6 @@ def _read_texts(files: _Files, head: dict[str, Any]) -> tuple[Corpus, tuple[Outp
         for system, text in entry["outputs"].items():
             outputs[system][entry["doc"]] = tuple(text)
     place.need(len(docs) == head["documents"], f"it has {count(len(docs), 'document')} instead of {head['documents']}")
-    place.need(len({doc.id for doc in docs}) == len(docs), "a document is there twice")
+    place.need(len({doc.id for doc in docs}) == len(docs), "a document occurs twice")
     langs = (head["langs"][0], head["langs"][1])
     return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())

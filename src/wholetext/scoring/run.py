@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, choices
 from wholetext.io import Loaded
 from wholetext.scoring.comparison import stored
 from wholetext.scoring.evaluate import SIGNIFICANCE, Options, evaluate
@@ -26,8 +26,8 @@ def make_run(
     """
     how, systems = significance or Significance(), [output.system for output in loaded.outputs]
     if how.baseline is not None and how.baseline not in systems:
-        near = did_you_mean(how.baseline, systems) or f"the systems are {', '.join(systems)}"
-        raise InputError(f"there is no system {how.baseline!r} to compare with", next=near)
+        raise InputError(f"there is no system {how.baseline!r} to compare with",
+                         next=choices(how.baseline, systems))
     if not 0 < how.alpha < 1:
         raise InputError(f"alpha is {how.alpha}", next="give a level between 0 and 1, such as 0.05")
     if out is not None:

@@ -62,15 +62,15 @@ def check_head(head: Any, place: Place) -> dict[str, Any]:
         place.need(set(entry["systems"]) <= set(head["systems"]) and len(set(entry["systems"])) == len(entry["systems"])
                    > 0, f"the systems of {entry['spec']} are not those of the run")
         place.need(has_shape(entry.get("notes", []), [str]), f"the notes of {entry['spec']} are not a list of texts")
-        place.need(len(entry["signatures"]) == len(entry["systems"]), f"{entry['spec']} has not one signature a system")
+        place.need(len(entry["signatures"]) == len(entry["systems"]), f"{entry['spec']} needs one signature per system")
     place.need(isinstance(head.get("comparison", {}), dict), "the comparison has the wrong type")
     specs = [entry["spec"] for entry in head["metrics"]]
-    place.need(len(set(specs)) == len(specs), "a metric is there twice")
+    place.need(len(set(specs)) == len(specs), "a metric occurs twice")
     return dict(head)
 
 
 def listed(head: Any) -> dict[str, str] | None:
-    """The files of a run with their SHA-256 ("" where it is not known), from run.json; None where it is not ours."""
+    """The files of a run with their SHA-256 ("" if unknown), from run.json; None if wholetext did not write it."""
     if not has_shape(head, _OWN):
         return None
     files = head.get("files")
@@ -90,15 +90,15 @@ def check_document(entry: Any, systems: Sequence[str], place: Place) -> dict[str
     place.need(isinstance(entry["meta"], dict), f"meta of {name!r} has the wrong type")
     for what in ("refs", "outputs"):
         place.need(has_shape(entry[what], {str: [str]}), f"the {what} of {name!r} are not lists of texts")
-    place.need(set(entry["outputs"]) == set(systems), f"{name!r} has not the outputs of the run's systems")
+    place.need(set(entry["outputs"]) == set(systems), f"{name!r} does not have the outputs of the run's systems")
     return dict(entry)
 
 
 def check_details(details: Any, sizes: Sequence[int], place: Place) -> list[list[Any]]:
     """detailsN.json: by system, one object or null a row, or none at all."""
-    place.need(isinstance(details, list) and len(details) == len(sizes), "it has not one list a system")
+    place.need(isinstance(details, list) and len(details) == len(sizes), "it does not have one list per system")
     for one, size in zip(details, sizes):
-        place.need(isinstance(one, list) and len(one) in (0, size), "it has not one entry a row")
+        place.need(isinstance(one, list) and len(one) in (0, size), "it does not have one entry per row")
         place.need(all(fact is None or isinstance(fact, dict) for fact in one), "an entry is not an object")
         place.need(all(has_shape(fact.get(key, []), [str]) for fact in one if fact for key in ("notes", "said")),
                    "notes are not a list of texts")
@@ -109,7 +109,7 @@ def check_details(details: Any, sizes: Sequence[int], place: Place) -> list[list
 
 
 class Arrays:
-    """The arrays of a statsN.npz, each checked against what its header may say before it is read."""
+    """The arrays of a statsN.npz, each header checked before the array is read."""
 
     def __init__(self, data: bytes, most: int, place: Place) -> None:
         self.most, self.place = most, place  # rows, at most
@@ -151,7 +151,7 @@ def check_rows(rows: Rows, stats: FloatArray, place: Place) -> None:
     inside = (rows.doc >= 0) & (rows.doc < len(rows.docs))
     place.need(inside.all() and (np.diff(rows.doc) >= 0).all(), "rows are out of order")
     place.need(((rows.start >= 0) & (rows.start <= rows.stop) & (rows.stop <= rows.sizes[rows.doc])).all(),
-               "rows lie outside of their documents")
+               "rows are outside their documents")
     place.need(np.isfinite(stats).all() and np.isfinite(rows.weight).all() and (rows.weight >= 0).all(),
                "statistics or weights are not finite numbers")
 
@@ -161,7 +161,7 @@ def check_reduction(reduce: Callable[[FloatArray], FloatArray], stats: FloatArra
     try:
         with np.errstate(all="ignore"):
             found = np.asarray(reduce(stats.sum(axis=0)))
-    except Exception as fault:  # metrics index and reshape statistics as they like
+    except Exception as fault:  # metrics may index and reshape statistics in any way
         raise place.fault(f"the metric cannot use these statistics ({type(fault).__name__}: {fault})") from None
     place.need(found.shape == (outputs,) and found.dtype.kind == "f", "the statistics are not those of this metric")
 
@@ -207,7 +207,7 @@ _METRIC = {
     "spec": str, "systems": [str], "details": bool, "higher_is_better": bool, "range": _pair(_bound),
     "outputs": lambda x: has_shape(x, [str]) and len(set(x)) == len(x) > 0, "signatures": [dict],
 }  # fmt: skip
-_OWN = {"wholetext": str, "format": int, "systems": [str], "metrics": [dict]}  # what tells a run.json of ours
+_OWN = {"wholetext": str, "format": int, "systems": [str], "metrics": [dict]}  # identifies a run.json of wholetext
 _DOCUMENT = {"src", "refs", "meta", "outputs", "doc"}
 
 

@@ -15,6 +15,7 @@ from wholetext.errors import SpecError, did_you_mean
 from wholetext.notebook.display import brief
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import check
+from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results, write_run
 from wholetext.spec import parse
@@ -114,15 +115,15 @@ class Sweep:
 
     def as_json(self) -> dict[str, Any]:
         """The grid as plain values, cell by cell, as heat-maps take it; undefined numbers are null."""
-        return {
-            "kind": "sweep", "metric": self.metric, "axes": list(self.axes), "higher_is_better": self.higher_is_better,
-            "corpus": self.results.corpus.id, "langs": list(self.results.corpus.langs),
-            "systems": list(self.results.systems),
+        found: dict[str, Any] = plain({
+            "kind": "sweep", "metric": self.metric, "axes": self.axes, "higher_is_better": self.higher_is_better,
+            "corpus": self.results.corpus.id, "langs": self.results.corpus.langs,
+            "systems": self.results.systems,
             "cells": [
                 {
-                    **cell.settings, "spec": cell.spec, "rows": cell.rows, "dropped": _plain(cell.dropped),
-                    "lost_context": _plain(cell.lost_context), "lost_focus": _plain(cell.lost_focus),
-                    "scores": {s: _plain(cell.scores[s].score) if cell.scores else None for s in self.results.systems},
+                    **cell.settings, "spec": cell.spec, "rows": cell.rows, "dropped": cell.dropped,
+                    "lost_context": cell.lost_context, "lost_focus": cell.lost_focus,
+                    "scores": {s: cell.scores[s].score if cell.scores else None for s in self.results.systems},
                 }
                 for cell in self.cells
             ],
@@ -130,8 +131,9 @@ class Sweep:
                 cell.spec: {system: str(scores.signature) for system, scores in cell.scores.items()}
                 for cell in self.cells
             },
-            "warnings": list(self.results.warnings), "counts": dict(self.results.counts),
-        }
+            "warnings": self.results.warnings, "counts": self.results.counts,
+        })
+        return found
 
 
 def sweep(
@@ -147,7 +149,7 @@ def sweep(
     cells = tuple(Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid)
     if axes.context and blind(cells):
         notes.append(f"{one.metric.name} scored every row the same with and without context: it does not read it, "
-                     "so this grid says nothing about context")
+                     "so this grid shows no effect of context")
     return Sweep(
         metric=str(replace(parse(one.spec), view=None)), axes=tuple(grid[0][0]),
         higher_is_better=one.metric.higher_is_better,
@@ -162,7 +164,7 @@ def write_sweep(found: Sweep, folder: Path | str) -> None:
 
 
 def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple[Axes, list[str]]:
-    """The axes without settings that make no sense here, and what there is to say about it."""
+    """The axes without settings that do not apply to this corpus, and notes on what was left out."""
     notes: list[str] = []
     if axes.context is None:
         return axes, notes
@@ -172,19 +174,15 @@ def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple
         axes = replace(axes, hyp=("own",))  # no reference to borrow from
     if "other" in axes.source and len(corpus.docs) < 2:
         axes = replace(axes, source=tuple(source for source in axes.source if source != "other") or ("same",))
-        notes.append("there is one document only, so none can lend wrong context: source=other is left out")
+        notes.append("there is one document only, so none can provide wrong context: source=other is left out")
     return axes, notes
 
 
 def blind(cells: Sequence[Cell]) -> bool:
-    """Whether all cells hold the very same statistics, row by row."""
+    """Whether all cells have identical statistics, row by row."""
     first = cells[0].scores
     return all(np.array_equal(cell.scores[system].stats, first[system].stats) for cell in cells[1:] for system in first)
 
 
 def _lost(scores: Scores, column: int) -> float:
     return float((scores.lost[:, column] > 0).mean()) if scores.lost is not None and len(scores.lost) else 0.0
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""Many comparisons at once: corrected p-values, and rank clusters of systems (or metrics) that no test tells apart."""
+"""Many comparisons at once: corrected p-values, and clusters of systems (or metrics) not significantly different."""
 
 from __future__ import annotations
 

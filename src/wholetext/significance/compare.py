@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, MetricError, count, did_you_mean
+from wholetext.errors import AlignmentError, MetricError, choices, count
 from wholetext.notebook.display import MOST, html_table, printed, shortened, text_table
 from wholetext.notebook.frames import pandas_frame, polars_frame
 from wholetext.significance.clusters import cluster_ranks, holm, holm_levels
@@ -23,6 +23,7 @@ from wholetext.significance.resample import (
     Score,
     bootstrap_p,
     bootstrap_scores,
+    bounds,
     interval,
     randomization_p,
 )
@@ -145,32 +146,35 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
     """Compare systems scored by one metric on the same documents.
 
     Without a ``baseline`` the best system is it. ``draws`` are by default 10,000 swaps or 1,000 resamples, or as many
-    as it takes for a corrected p-value to reach ``alpha``; ``seed=None`` draws anew each time. p-values are
+    as it takes for a corrected p-value to reach ``alpha``; ``seed=None`` gives other draws each time. p-values are
     Holm-corrected over the comparisons made: with a named baseline, else all pairs, as rank clusters always are.
     """
+    if not isinstance(scores, Mapping):
+        raise MetricError(f"compare takes the scores of systems under one metric, not {type(scores).__name__}",
+                          next='of a run: wt.compare(results["chrf"]), or wt.compare_run(results) for every metric')
     for name, value, known in (("test", test, get_args(Test)), ("unit", unit, get_args(Unit))):
         if value not in known:
             raise MetricError(f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}")
     if not 0 < alpha < 1:
         raise MetricError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
     how = Significance(test, unit, draws, seed, alpha, baseline)
-    lineup, first = line_up(scores, unit, output), next(iter(scores.values()))
-    if baseline is not None and baseline not in lineup.names:
-        near = did_you_mean(baseline, list(lineup.names)) or f"the systems are {', '.join(lineup.names)}"
-        raise MetricError(f"there is no system {baseline!r} to compare with", next=near)
-    samples = bootstrap_scores(lineup.units, lineup.score, how.resamples(len(scores)), seed)
-    # one document drawn again and again says nothing about others
-    drawn = samples if len(lineup.units[0]) > 1 else samples[:, :0]
-    p = _all_pairs(lineup, samples, how)
-    standings = _standings(lineup, drawn, p, how)
+    ranked, first = system_totals(scores, unit, output), next(iter(scores.values()))
+    if baseline is not None and baseline not in ranked.names:
+        raise MetricError(f"there is no system {baseline!r} to compare with", next=choices(baseline, ranked.names))
+    samples = bootstrap_scores(ranked.units, ranked.score, how.resamples(len(scores)), seed)
+    # resamples of a single document do not estimate the variance between documents
+    drawn = samples if len(ranked.units[0]) > 1 else samples[:, :0]
+    p = _all_pairs(ranked, samples, how)
+    standings = _standings(ranked, drawn, p, how)
     return Comparison(
-        first.metric, output or first.outputs[0], lineup.higher_is_better,
-        lineup.names[0] if baseline is None else baseline, standings, p,
+        first.metric, output or first.outputs[0], ranked.higher_is_better,
+        ranked.names[0] if baseline is None else baseline, standings, p,
         signature=Signature({
-            "test": test, "unit": unit, "units": len(lineup.units[0]), "draws": how.trials(len(scores)),
+            "test": test, "unit": unit, "units": len(ranked.units[0]), "draws": how.trials(len(scores)),
             "resamples": how.resamples(len(scores)), "seed": "none" if seed is None else seed, "alpha": alpha,
             "correction": "holm"}),
-        warnings=(*_warnings(first.metric, lineup, samples, how), *_marked_in_cluster(first.metric, standings)),
+        warnings=(*_warnings(first.metric, ranked, samples, how), *_unlike_rows(scores, ranked),
+                  *_marked_in_cluster(first.metric, standings)),
         deltas=interval_table(drawn), decimals=first.places, main=output is None or output == first.outputs[0])
 
 
@@ -179,7 +183,7 @@ def _draws_needed(systems: int, alpha: float) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Lineup:
+class SystemTotals:
     """Systems, best first (undefined scores last), and how their totals become scores."""
 
     names: tuple[str, ...]
@@ -190,7 +194,7 @@ class Lineup:
     higher_is_better: bool
 
 
-def line_up(scores: Mapping[str, Scores], unit: Unit, output: str | None) -> Lineup:
+def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) -> SystemTotals:
     if not scores:
         raise MetricError("there is nothing to compare", next="score at least one system first")
     first = next(iter(scores.values()))
@@ -215,24 +219,25 @@ def line_up(scores: Mapping[str, Scores], unit: Unit, output: str | None) -> Lin
     sign = -1 if first.higher_is_better else 1
     names = sorted(value, key=lambda name: (np.isnan(value[name]), sign * np.nan_to_num(value[name]), name))
     ordered = [scores[name] for name in names]
-    reached = np.zeros(len(first.rows.docs), dtype=bool)  # a document that no window reached is no evidence
+    reached = np.zeros(len(first.rows.docs), dtype=bool)  # documents without a scored row are left out
     for each in ordered:
         reached[each.rows.doc] = True
     totals = (each.totals() for each in ordered)
     documents = units = tuple(some if reached.all() else some[reached] for some in totals)
     if unit == "segment":
         units = tuple(each.stats * each.rows.weight[:, None] for each in ordered)
-    return Lineup(tuple(names), units, documents, score, np.array([value[n] for n in names]), first.higher_is_better)
+    observed = np.array([value[name] for name in names])
+    return SystemTotals(tuple(names), units, documents, score, observed, first.higher_is_better)
 
 
-def _all_pairs(lineup: Lineup, samples: FloatArray, how: Significance) -> FloatArray:
+def _all_pairs(ranked: SystemTotals, samples: FloatArray, how: Significance) -> FloatArray:
     """(systems, systems) symmetric p-values, NaN on the diagonal."""
-    pairs = list(combinations(range(len(lineup.names)), 2))
+    pairs = list(combinations(range(len(ranked.names)), 2))
     if how.test == "randomization":
-        values = randomization_p(lineup.units, lineup.score, pairs, how.trials(len(lineup.names)), how.seed)
+        values = randomization_p(ranked.units, ranked.score, pairs, how.trials(len(ranked.names)), how.seed)
     else:
-        values = bootstrap_p(samples, lineup.observed, pairs, centred=how.test == "bootstrap-centred")
-    return _square(values, len(lineup.names))
+        values = bootstrap_p(samples, ranked.observed, pairs, centred=how.test == "bootstrap-centred")
+    return _square(values, len(ranked.names))
 
 
 def _square(values: FloatArray, size: int) -> FloatArray:
@@ -241,32 +246,35 @@ def _square(values: FloatArray, size: int) -> FloatArray:
     return np.where(np.isnan(table), table.T, table)
 
 
-def _standings(lineup: Lineup, samples: FloatArray, p: FloatArray, how: Significance) -> tuple[SystemResult, ...]:
+def _standings(ranked: SystemTotals, samples: FloatArray, p: FloatArray, how: Significance) -> tuple[SystemResult, ...]:
     """Every system against the baseline, its p-value corrected over the comparisons that were made."""
     size, every = len(p), p[np.triu_indices(len(p), 1)]
-    base = 0 if how.baseline is None else lineup.names.index(how.baseline)
+    base = 0 if how.baseline is None else ranked.names.index(how.baseline)
     corrected, levels = _square(holm(every), size), _square(holm_levels(every, how.alpha), size)
     ranks, adjusted, level = cluster_ranks(corrected, how.alpha), corrected[base], levels[base]
     if how.baseline is not None:
         adjusted, level = holm(p[base]), holm_levels(p[base], how.alpha)
     standings = []
-    for i, name in enumerate(lineup.names):
-        score, delta = float(lineup.observed[i]), float(lineup.observed[i] - lineup.observed[base])
+    for i, name in enumerate(ranked.names):
+        score, delta = float(ranked.observed[i]), float(ranked.observed[i] - ranked.observed[base])
         verdict: Verdict = "baseline" if i == base else "open"
         if adjusted[i] <= how.alpha:  # NaN for the baseline
-            verdict = "better" if (delta > 0) == lineup.higher_is_better else "worse"
+            verdict = "better" if (delta > 0) == ranked.higher_is_better else "worse"
         standings.append(SystemResult(
             name, score, interval(samples[i]), delta, interval(samples[i] - samples[base]), float(p[base, i]),
             float(adjusted[i]), ranks[i] if np.isfinite(score) else None, verdict,
-            None if i == base else power(lineup.documents[i], lineup.documents[base], lineup.score, float(level[i])),
+            None if i == base else power(ranked.documents[i], ranked.documents[base], ranked.score, float(level[i])),
         ))
     return tuple(standings)
 
 
 def interval_table(samples: FloatArray) -> FloatArray:
     """(systems, systems, 2) [baseline, system] → interval of system minus baseline."""
-    bounds = [[interval(other - base) for other in samples] for base in samples]
-    return np.array([[(bound.low, bound.high) for bound in row] for row in bounds])
+    table = np.empty((len(samples), len(samples), 2))
+    for i, base in enumerate(samples):
+        table[i, i:] = bounds(samples[i:] - base)
+        table[i:, i] = 0.0 - table[i, i:, ::-1]  # negated for the reversed pair, without -0
+    return table
 
 
 def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[str]:
@@ -281,30 +289,47 @@ def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[s
             f"comparisons with {base.system}, clusters for all {many * (many + 1) // 2} pairs"]
 
 
-def _warnings(metric: str, lineup: Lineup, samples: FloatArray, how: Significance) -> list[str]:
+def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str]:
+    """Note systems whose undefined scores are on different rows: their averages and tests are over different texts."""
+    ordered = [scores[name] for name in ranked.names]
+    first = ordered[0]
+    if any(len(each.rows.doc) != len(first.rows.doc) for each in ordered):
+        return []
+    missing = np.array([~np.asarray(each.stats).any(axis=1) for each in ordered])  # (systems, rows): count for nothing
+    lacking, common = missing.sum(axis=1), np.flatnonzero(~missing.any(axis=0))
+    if (missing == missing[0]).all() or not len(common) or np.isnan(ranked.observed).any():
+        return []
+    totals = [(each.stats[common] * each.rows.weight[common, None]).sum(axis=0) for each in ordered]
+    alike = [f"{name} {float(ranked.score(total)):.{first.places}f}" for name, total in zip(ranked.names, totals)]
+    which = [f"{name} {many:,}" for name, many in zip(ranked.names, lacking) if many]
+    return [f"{first.metric}: systems lack scores on different rows ({', '.join(which)} of {missing.shape[1]:,}), so "
+            f"their averages are over different texts; on the {len(common):,} rows that all have: {', '.join(alike)}"]
+
+
+def _warnings(metric: str, ranked: SystemTotals, samples: FloatArray, how: Significance) -> list[str]:
     warnings = [
         f"{metric}: {name} has no defined score and is not ranked"
-        for name, value in zip(lineup.names, lineup.observed) if np.isnan(value)
+        for name, value in zip(ranked.names, ranked.observed) if np.isnan(value)
     ]
     warnings += [
         f"{metric}: {undefined} of {samples.shape[1]} resampled scores of {name} are undefined and left out"
-        for name, value, undefined in zip(lineup.names, lineup.observed, np.isnan(samples).sum(axis=1))
+        for name, value, undefined in zip(ranked.names, ranked.observed, np.isnan(samples).sum(axis=1))
         if undefined and not np.isnan(value)
     ]
-    documents = len(lineup.documents[0])
-    others = len(lineup.names) - 1
+    documents = len(ranked.documents[0])
+    others = len(ranked.names) - 1
     few = few_documents(documents, how.alpha, others if how.baseline is not None else others * (others + 1) // 2)
     if few:
         warnings.append(few)
-    needed, draws = _draws_needed(len(lineup.names), how.alpha), how.trials(len(lineup.names))
+    needed, draws = _draws_needed(len(ranked.names), how.alpha), how.trials(len(ranked.names))
     if draws < needed:
-        warnings.append(f"{draws} draws are too few for {len(lineup.names)} systems: no corrected p-value can "
+        warnings.append(f"{draws} draws are too few for {len(ranked.names)} systems: no corrected p-value can "
                         f"reach {how.alpha}; give at least {needed}")
     if how.unit == "segment" and documents > 1:
-        factor = standard_error(lineup.documents[0], lineup.score) / standard_error(lineup.units[0], lineup.score)
+        factor = standard_error(ranked.documents[0], ranked.score) / standard_error(ranked.units[0], ranked.score)
         warnings.append(
             f"{metric}: segments were resampled as if they were independent"
-            + (f"; by document the standard error of {lineup.names[0]} is {factor:.2f} times as large"
+            + (f"; by document the standard error of {ranked.names[0]} is {factor:.2f} times as large"
                if np.isfinite(factor) else "")
         )
     return warnings

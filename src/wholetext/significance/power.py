@@ -16,9 +16,9 @@ FEW = 20  # documents; below, intervals are visibly too narrow (docs/significanc
 
 @dataclass(frozen=True)
 class Power:
-    """What the documents at hand can show about two systems, and how many it would take to separate them."""
+    """The detectable difference between two systems, and the number of documents needed to detect theirs."""
 
-    documents: int  # at hand
+    documents: int  # in the corpus
     needed: float  # to separate them, were the difference as observed; inf: none would do
     detectable: float  # the smallest true difference that these documents would probably show
     alpha: float
@@ -72,7 +72,8 @@ def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
     if count >= FEW:
         return ""
     if count == 1:
-        return "1 document only: documents give no interval, and no difference can be significant by document"
+        return ("1 document only: documents give no interval, and no difference can be significant by document "
+                "(to resample segments: --resample segments, in Python unit='segment')")
     text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
     if least * comparisons > alpha:

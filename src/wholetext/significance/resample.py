@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MetricError
+from wholetext.errors import InputError, MetricError
 from wholetext.types import FloatArray, IntArray
 
 SEED = 12345
@@ -44,11 +44,36 @@ class Interval:
         return 0.5 * (self.high - self.low)
 
 
+def seeded(seed: int | None) -> np.random.Generator:
+    """The random generator of a seed; None gives one that cannot be reproduced."""
+    if seed is not None and (not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0):
+        raise InputError(f"seed must be a non-negative integer or None; got {seed!r}",
+                         next="leave it out for the default")
+    return np.random.default_rng(seed)
+
+
+def score_with_interval(
+    totals: FloatArray, score: Score, draws: int = RESAMPLES, seed: int | None = SEED
+) -> tuple[float, float, float]:
+    """The score of (units, k) totals and its 95 % interval, which is NaN with fewer than two units."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = float(score(totals.sum(axis=0)))
+    if len(totals) < 2 or np.isnan(value):
+        return value, np.nan, np.nan
+    found = interval(bootstrap_scores([totals], score, draws, seed)[0])
+    return value, found.low, found.high
+
+
+def ratio(totals: FloatArray) -> FloatArray:
+    """(...) the first of two columns over the second."""
+    return np.asarray(totals[..., 0] / totals[..., 1])
+
+
 def bootstrap_scores(
     systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES, seed: int | None = SEED
 ) -> FloatArray:
-    """(systems, draws) scores of corpora drawn with replacement (Efron 1979; Koehn 2004); ``seed=None`` draws anew."""
-    totals, rng = _Totals(systems, draws), np.random.default_rng(seed)
+    """(systems, draws) scores of corpora drawn with replacement (Efron 1979; Koehn 2004); ``seed=None`` is random."""
+    totals, rng = _Totals(systems, draws), seeded(seed)
     samples = np.full((len(systems), draws), np.nan)
     block = max(1, _BLOCK // totals.units)
     for at in range(0, draws, block):
@@ -67,6 +92,15 @@ def interval(samples: FloatArray) -> Interval:
         return Interval(np.nan, np.nan, np.nan)
     cut = len(known) // 40
     return Interval(float(known[cut]), float(known[len(known) - cut - 1]), float(known.mean()))
+
+
+def bounds(samples: FloatArray) -> FloatArray:
+    """(n, draws) → (n, 2) low and high of the interval of each row."""
+    if not samples.shape[1] or not np.isfinite(samples).all():
+        return np.array([(one.low, one.high) for one in map(interval, samples)])
+    cut = samples.shape[1] // 40
+    ends = (cut, samples.shape[1] - cut - 1)
+    return np.partition(samples, ends, axis=1)[:, ends]
 
 
 def bootstrap_p(samples: FloatArray, observed: FloatArray, pairs: Pairs, *, centred: bool = False) -> FloatArray:
@@ -95,7 +129,7 @@ def randomization_p(
     In each trial every unit is swapped with probability ½; p is the share of trials whose |Δ| is at least the observed
     one, with 1 added to both counts.
     """
-    totals, rng = _Totals(systems, trials), np.random.default_rng(seed)
+    totals, rng = _Totals(systems, trials), seeded(seed)
     whole = [each.sum(axis=0) for each in systems]  # each (k,)
     observed = np.array([_scores(score, each) for each in whole])  # (systems,)
     above, defined = np.zeros(len(pairs)), np.zeros(len(pairs))
@@ -117,7 +151,7 @@ def randomization_p(
 class _Totals:
     """The totals of all systems side by side, split so that every sum that is drawn from them is exact.
 
-    Each column is rounded to multiples of a power of two so large that sums need at most 53 bits; what is left of it,
+    Each column is rounded to multiples of a power of two so large that sums need at most 53 bits; the remainder,
     to a finer grid of the same kind.
     """
 

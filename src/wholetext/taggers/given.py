@@ -117,7 +117,7 @@ def _sentence(lines: Sequence[str], file: Path) -> tuple[str | None, str, Analys
 
 
 def _numbered(rows: Sequence[list[str]], file: Path) -> tuple[list[list[str]], list[str], list[int]]:
-    """Words; forms as they stand in the text (``3-4  du`` instead of its two words); the form that each word is in."""
+    """Words; forms as they appear in the text (``3-4  du`` instead of its two words); the form that each word is in."""
     advice = "number the words of a sentence 1, 2, 3 …, a range (3-4) before its words"
     words: list[list[str]] = []
     forms: list[str] = []

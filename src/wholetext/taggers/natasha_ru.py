@@ -48,7 +48,7 @@ class NatashaAnalyser(Analyser):
 
 
 def _vocabulary() -> Any:
-    """natasha's lemma vocabulary, told where its dictionary is: left alone it looks with ``pkg_resources``,
+    """natasha's lemma vocabulary with the path of its dictionary: by default it looks with ``pkg_resources``,
     which setuptools no longer has."""
     import pymorphy2_dicts_ru
     from natasha.morph.vocab import MorphForm, MorphVocab

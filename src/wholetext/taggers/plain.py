@@ -1,4 +1,4 @@
-"""Words and sentences by rule, for any language: no tags, no lemmas, no entities; used only where it is asked for."""
+"""Words and sentences by rule, for any language: no tags, no lemmas, no entities; used only on request."""
 
 from __future__ import annotations
 

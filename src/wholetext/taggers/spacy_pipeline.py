@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError
 from wholetext.files.packages import check_package
+from wholetext.plugins import installed as entry_points
 from wholetext.taggers.analysis import LAYERS, TAGGED, Analyser, Analysis, Entity, Layer, Token, joined
 
 # Official names in order of preference; then those that PyPI carries under another name.
@@ -35,13 +37,15 @@ _OPTIONAL = frozenset({"parser", "textcat"}.union(*_FILLS.values()))
 _LONGEST = 100_000  # characters given to spaCy at once: its memory grows with the length of one text
 _WORTH = 50_000  # characters from which a second process is repaid (more than a second of tagging)
 _CHUNK = 64  # segments sent to a process at a time
+NO_TORCH = "WHOLETEXT_SPACY_WITHOUT_TORCH"  # environment variable, see _spacy
+_WITH_TORCH = ("spacy_transformers", "spacy_curated_transformers")  # packages whose pipelines compute with torch
 
 _forked: Any = None  # the pipeline as child processes inherit it
 
 
 def installed(lang: str) -> list[str]:
     """Names of the installed pipelines for a language, best first."""
-    names = {point.name for point in entry_points(group="spacy_models") if point.name.split("_")[0] == lang}
+    names = {point.name for point in entry_points("spacy_models", tuple(sys.path)) if point.name.split("_")[0] == lang}
     official = [name for form in _OFFICIAL if (name := form.format(lang=lang)) in names]
     carried = [name for name in _CARRIED if name in names]
     return official + carried + sorted(names.difference(official, carried))
@@ -71,12 +75,11 @@ class SpacyAnalyser(Analyser):
 
     @cached_property
     def _pipeline(self) -> Any:
-        import spacy
-
+        spacy = _spacy()
         check_package(self.package.replace("_", "-"))
         keep = {component for layer in self.layers for component in _FILLS[layer]}
         try:
-            with warnings.catch_warnings():  # its advice on versions: both stand in the signature
+            with warnings.catch_warnings():  # about versions: both are in the signature
                 warnings.filterwarnings("ignore", message=r"\[W095\]")
                 pipeline = spacy.load(self.package, exclude=sorted(_OPTIONAL - keep))
         except (OSError, ValueError, ImportError) as error:
@@ -93,7 +96,6 @@ class SpacyAnalyser(Analyser):
     def _processes(self, batch: Sequence[str]) -> int:
         """More than one only where a child can inherit the pipeline safely, and the batch is large enough."""
         import multiprocessing
-        import os
 
         if self.processes is not None:
             return max(1, self.processes)
@@ -104,6 +106,24 @@ class SpacyAnalyser(Analyser):
         if any("transformer" in name for name in self._pipeline.pipe_names):  # torch hangs in a forked child
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
+
+
+def _spacy() -> Any:
+    """spaCy itself, with ``NO_TORCH`` set without torch, if no installed package lets pipelines use it.
+
+    thinc, below spaCy, imports torch wherever it is installed, which takes longer than the rest of spaCy. For thinc
+    torch then is missing until the process ends, so only programs set the variable, as the command line does.
+    """
+    hidden = os.environ.get(NO_TORCH) and not {"torch", "thinc"} & sys.modules.keys() \
+        and not any(map(find_spec, _WITH_TORCH))
+    if hidden:
+        sys.modules["torch"] = None  # type: ignore[assignment]  # importing it is an ImportError
+    try:
+        import spacy
+    finally:
+        if hidden:
+            del sys.modules["torch"]
+    return spacy
 
 
 def _version(package: str) -> str:
@@ -117,7 +137,7 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "unknown"  # loading it says what is wrong
+        return "unknown"  # loading it reports the error
 
 
 def _analyse(pipeline: Any, texts: Iterable[str], layers: frozenset[Layer]) -> list[Analysis]:

@@ -41,6 +41,6 @@ def find_logger(name: str) -> Logger:
 
 
 def log_run(results: Results, logger: str, folder: Path | str | None = None) -> str:
-    """Send the scores of a run to an experiment tracker (``mlflow``, or what a package adds); says where they are."""
+    """Send the scores of a run to an experiment tracker (``mlflow``, or one of a plug-in); returns where they are."""
     send = find_logger(logger)
     return send(results, compare_run(results)[1], None if folder is None else Path(folder))

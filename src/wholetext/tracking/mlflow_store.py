@@ -39,7 +39,7 @@ def log(results: Results, compared: Mapping[str, Comparison], folder: Path | Non
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    """MLflow 3 refuses folders as a store unless it is told to, and reports usage to its makers unless told not to."""
+    """Settings for MLflow 3: allow a folder as store, and do not send usage reports."""
     given = {name: os.environ.get(name) for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY")}
     os.environ.update({name: "true" for name, value in given.items() if value is None})
     try:

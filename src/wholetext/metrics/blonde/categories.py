@@ -29,9 +29,9 @@ class CategoryTable:
     """The categories of one language under one profile; each form, tag or label belongs to one feature."""
 
     language: str
-    origin: str  # paper, ours, or what a user's file says
+    origin: str  # paper, wholetext, or as given in a user's file
     id: str  # language, or file name and content hash
-    digest: str  # of its file: tables of ours change
+    digest: str  # of its file, since built-in tables change
     features: Mapping[str, tuple[str, ...]]  # category → its features, in order
     pronouns: Mapping[str, str]  # form → feature
     markers: Mapping[str, str]  # lower-cased phrase → feature
@@ -100,16 +100,16 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
             raise InputError(f"{name} is not a list of strings", where=where)
     for name, value in reference.get("weights", {}).items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-            raise InputError(f"reference.weights.{name} is not a number from 0 up", where=where)
+            raise InputError(f"reference.weights.{name} must be a non-negative number", where=where)
     for scheme in tense.keys() - {"features"}:
         if scheme not in _SCHEMES:
-            raise InputError(f"tense.{scheme} is none of {', '.join(_SCHEMES)}", where=where)
+            raise InputError(f"tense.{scheme} is not one of {', '.join(_SCHEMES)}", where=where)
         stray = tense[scheme].keys() - {UNCOUNTED, *tense.get("features", ())}
         if stray:
             raise InputError(f"tense.{scheme} names {min(stray)!r}, which is not in tense.features", where=where)
     stray = {*raw.get("tags", {}), *raw.get("left_out", {})} - set(CATEGORIES)
     if stray:
-        raise InputError(f"{min(stray)!r} is none of {', '.join(CATEGORIES)}", where=where)
+        raise InputError(f"{min(stray)!r} is not one of {', '.join(CATEGORIES)}", where=where)
     _check_forms(raw, where)
 
 
@@ -143,7 +143,7 @@ def _check_forms(raw: Mapping[str, Any], where: str) -> None:
                     raise InputError(f"{form[:40] + '…'!r} of {category}.{feature} has more than {_LONGEST} characters",
                                      where=where)
                 if form in seen:
-                    raise InputError(f"{form!r} stands under {seen[form]} and {feature} of {category}", where=where)
+                    raise InputError(f"{form!r} is under both {seen[form]} and {feature} of {category}", where=where)
                 seen[form] = feature
 
 

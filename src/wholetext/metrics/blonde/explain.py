@@ -23,12 +23,12 @@ class Factor:
     output: float
     reference: float
     weight: float
-    why: str  # "" where nothing needs saying
+    why: str  # "" without a comment
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """The document score and, beside it, what the corpus definition would give for the document alone."""
+    """The document score, and the score of the corpus definition for this document alone."""
 
     document_score: str  # mean-of-f1, or as-corpus in runs written by 0.1.0
     factors: tuple[Factor, ...]
@@ -41,15 +41,15 @@ class Reasons:
         counted = [one for one in self.factors if one.f1 is not None and one.weight]
         absent = [one.name for one in self.factors if one.f1 is None]
         if self.document_score == "as-corpus":
-            said = f"The score is the corpus definition on this document alone (a run of 0.1.0): {score:.4f}"
-            return f"{said}{self._floors()}."
+            text = f"The score is the corpus definition on this document alone (a run of 0.1.0): {score:.4f}"
+            return f"{text}{self._floors()}."
         times = {one.name: "" if one.weight == 1 else f" (weight {one.weight:g})" for one in counted}
         values = ", ".join(f"{one.name} {one.f1:.4f}{times[one.name]}" for one in counted)
-        said = f"The score {score:.4f} is the mean F1 of {values}." if counted else "No factor counts: no score."
-        said += f" Not counted, because neither text has any: {', '.join(absent)}." if absent else ""
+        text = f"The score {score:.4f} is the mean F1 of {values}." if counted else "No factor counts: no score."
+        text += f" Not counted, because neither text has any: {', '.join(absent)}." if absent else ""
         if self.as_corpus is not None:
-            said += f" The corpus definition would give this document {self.as_corpus:.4f}{self._floors()}."
-        return said
+            text += f" The corpus definition would give this document {self.as_corpus:.4f}{self._floors()}."
+        return text
 
     def _floors(self) -> str:
         return f" ({', '.join(self.floored)}: 0, replaced with {self.floor})" if self.floored else ""
@@ -92,7 +92,7 @@ class MatchedSpan:
 
 @dataclass(frozen=True)
 class Compared:
-    """One segment of the output beside the reference's."""
+    """One segment of the output with that of the reference."""
 
     number: int  # from 1
     hyp: str

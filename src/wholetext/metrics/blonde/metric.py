@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MetricError, SpecError, did_you_mean
+from wholetext.errors import MetricError, SpecError, choices
 from wholetext.languages import code_of
 from wholetext.metrics.blonde import units
 from wholetext.metrics.blonde.categories import CategoryTable, Profile, load_table
@@ -113,7 +113,7 @@ class Blonde(Metric):
         chosen = [CATEGORIES.index(name) for name in self.factors]
         values, total = known[..., chosen, :], table[..., chosen, 2:0:-1]  # its denominators: (..., chosen, sys|ref)
         importance = self.importance
-        if self.with_d:  # the "sBlonDe" of the released experiments: d-blonde is one more factor beside its categories
+        if self.with_d:  # the "sBlonDe" of the released experiments: d-blonde is one more factor
             first = slice(0, len(DISCOURSE))
             inner = self._combine(known[..., first, :], table[..., first, 2:0:-1], (1.0,) * len(DISCOURSE))
             values = np.concatenate([values, inner[..., None, :]], axis=-2)
@@ -213,7 +213,7 @@ class Blonde(Metric):
         none = (precision == 0) & (recall == 0)
         return np.where(none | one if self.profile == "fixed" else none, 0.0, harmonic)
 
-    # -------------------------------------------------------- what the parameters stand for
+    # -------------------------------------------------------- meaning of the parameters
 
     @cached_property
     def importance(self) -> tuple[float, ...]:
@@ -241,10 +241,9 @@ class Blonde(Metric):
             except ValueError:
                 raise SpecError(f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"') from None
             if name.strip() not in known and self.table != "auto":
-                raise SpecError(f"nothing here is called {name.strip()!r}",
-                                next=did_you_mean(name.strip(), known) or f"names: {', '.join(known)}")
+                raise SpecError(f"nothing here is called {name.strip()!r}", next=choices(name.strip(), known))
         if any(not 0 <= value < float("inf") for value in weights.values()):
-            raise SpecError("a weight is not a number from 0 up", next='write weights="neuter=1,tense=2"')
+            raise SpecError("weights must be non-negative numbers", next='write weights="neuter=1,tense=2"')
         return weights
 
     def _file(self, run: Runtime, name: str, read: Callable[[str], Sequence[Checkpoints]]) -> Sequence[Checkpoints]:
@@ -260,11 +259,12 @@ class Blonde(Metric):
         assumed = "the target language is not known and was taken to be English (-l SRC-TGT, in Python langs=)"
         found = [assumed] if self.assumed else []
         found += [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"] if uncounted else []
-        spelled = f"{analyser.id} gives no tags: {', '.join(by_spelling)} told by spelling alone"
+        spelled = f"{analyser.id} gives no tags: {', '.join(by_spelling)} identified by spelling alone"
         found += [spelled] if by_spelling else []
         found += [f"{category} is not counted in {table.language}: {why}" for category, why in table.left_out.items()
                   if category in self.factors]
-        found += [f"the table {table.id} is {table.origin}, not the paper's"] if table.origin != "paper" else []
+        whose = "wholetext's own" if table.origin == "ours" else f"from {table.origin}"
+        found += [f"the category table {table.id} is {whose}, not the paper's"] if table.origin != "paper" else []
         return tuple(found)
 
 

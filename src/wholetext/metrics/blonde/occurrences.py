@@ -24,7 +24,7 @@ class Occurrence(NamedTuple):
     key: str  # the entity's name; elsewhere the feature again
     start: int  # characters of the segment
     end: int
-    word: str = ""  # lower-cased; tells which of several equal things are shown as matched
+    word: str = ""  # lower-cased; decides which of several equal items are shown as matched
 
 
 def layers_for(table: CategoryTable) -> frozenset[Layer]:
@@ -54,7 +54,7 @@ class Finder:
 
     @property
     def scheme(self) -> Scheme | None:
-        """How tense is told: by features where the analyser gives them, else by tags, else by words."""
+        """How tense is identified: by features if the analyser gives them, else by tags, else by words."""
         for scheme in ("morph", "tags", "words"):
             if scheme in self.table.tenses and (scheme == "words" or _NEEDS[scheme] in self.layers):
                 return scheme
@@ -69,7 +69,7 @@ class Finder:
 
     @property
     def by_spelling(self) -> tuple[str, ...]:
-        """Categories whose tags the table asks for and the analyser does not give: told by spelling alone."""
+        """Categories whose tags the analyser does not provide, so that spelling alone identifies them."""
         given = self.layers & {"tag", "pos", "morph"}
         return () if given else tuple(category for category in self.table.tags if category not in self.table.left_out)
 
@@ -87,7 +87,7 @@ class Finder:
                 yield Occurrence("tense", feature, feature, token.start, token.end, form)
 
     def _tense(self, tokens: Sequence[Token], place: int) -> str:
-        """Of a finite verb by its whole form or its ending; else, and of other words, by what the analyser says."""
+        """Of a finite verb by its whole form or its ending; else, and of other words, by the analyser."""
         table, token = self.table, tokens[place]
         form = token.text.lower()
         if self.scheme == "words":
@@ -107,7 +107,7 @@ class Finder:
     def _allowed(self, category: str, form: str, tokens: Sequence[Token], first: int, last: int) -> bool:
         """Whether the first token has one of the tags that the table asks for (``*``: of single words).
 
-        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON`` says what follows
+        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON`` gives what follows
         the last token, ``SCONJ<!VERB`` what does not come before the first. Without tags, spelling decides.
         """
         wanted = self.table.tags.get(category, {})
@@ -139,7 +139,7 @@ class Finder:
     def _pronoun(self, token: Token, *, initial: bool) -> str:
         """Lower case and Title case count in the reference, any case in ``fixed``; capitals in a table are exact.
 
-        ``^Sie`` in a table is the form where a sentence may begin, so that its capital says nothing.
+        ``^Sie`` in a table is the form where a sentence may begin, so that its capital is not evidence.
         """
         known, text, lower = self.table.pronouns, token.text, token.text.lower()
         if initial and f"^{text}" in known:
@@ -176,7 +176,7 @@ class Finder:
                     yield Occurrence("marker", feature, feature, tokens[first].start, tokens[last].end, phrase)
 
     def _phrases(self, tokens: Sequence[Token], words: Sequence[str], first: int) -> Iterator[tuple[str, int]]:
-        """Every marker, and every phrase that is none, that begins at a token: the phrase and its last token."""
+        """Every marker, and phrase listed as not a marker, that begins at a token: the phrase and its last token."""
         table, phrase, last = self.table, words[first], first
         while phrase in table.beginnings:
             if phrase in table.not_markers or (
@@ -196,7 +196,7 @@ def _has(token: Token, part: str) -> bool:
 
 
 def _beside(wanted: str, neighbour: Sequence[Token]) -> bool:
-    """Whether the token beside (none at an end) has one of the tags ``A,B``, or none of ``!A,B``."""
+    """Whether the adjacent token (None at an end) has one of the tags ``A,B``, or none of ``!A,B``."""
     if not wanted or any(not (token.tag or token.pos) for token in neighbour):
         return True
     listed = set(wanted.lstrip("!").split(","))

@@ -1,4 +1,4 @@
-"""From texts to BlonDe's counts: analysed segments of an output beside those of its references.
+"""From texts to BlonDe's counts: analysed segments of an output and of its references.
 
 People may annotate ambiguity and ellipsis (``an.txt``) and names (``ner.txt``); these files have one line per segment.
 """
@@ -31,7 +31,7 @@ Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
 _ERRORS = {"1": "ambiguity", "3": "ellipsis"}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 _LARGEST = 1 << 26  # bytes
-_COUNT = 10_000  # times that a name stands in one segment
+_COUNT = 10_000  # occurrences of a name in one segment
 # One line of a file: category or group → phrases to look for (with the count a name has in the reference).
 Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
 
@@ -113,7 +113,7 @@ def file_mark(name: str) -> str:
 
 
 def find_phrases(text: str, checkpoints: Checkpoints) -> tuple[Occurrence, ...]:
-    """Where the phrases of ambiguity and ellipsis stand in a text: whole words, any case."""
+    """Positions of the phrases of ambiguity and ellipsis in a text: whole words, any case."""
     return tuple(
         Occurrence(category, category, phrase.lower(), start, end)
         for category, phrases in checkpoints.items()
@@ -123,7 +123,7 @@ def find_phrases(text: str, checkpoints: Checkpoints) -> tuple[Occurrence, ...]:
 
 
 def find_names(text: str, checkpoints: Checkpoints, *, as_counted: bool) -> tuple[Occurrence, ...]:
-    """Annotated names in a text; in the reference each ``as_counted`` by the annotator, wherever it stands."""
+    """Annotated names in a text; in the reference each ``as_counted`` by the annotator, at any position."""
     found = []
     for group, names in checkpoints.items():
         for name, count in names:
@@ -201,7 +201,7 @@ class Reader:
                 raise AlignmentError(
                     f"blonde compares segment by segment, but the output has {len(hyp)} and the reference {len(parts)} "
                     f"in the document that begins {' '.join(parts)[:60]!r}",
-                    next="line them up with `wholetext align`, or use blonde(clip_scope=document)",
+                    next="align them with `wholetext align`, or use blonde(clip_scope=document)",
                 )
         return [(units[0], units[1:]) for units in zip(*sides)]
 

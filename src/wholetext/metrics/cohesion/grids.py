@@ -1,8 +1,8 @@
-"""Which sentence of a text speaks of what: its reading, focus grids and mentions, groups of words, adjacency.
+"""Foci of the sentences of a text: analysed texts, focus grids and mentions, groups of words, adjacency.
 
-A *focus* is what a text keeps talking about: a noun lemma (``nn``), or a cluster of nouns that lie close together in a
-static vector space (``entity``). Definitions follow DiscoScore (Zhao, Strube and Eger 2023, section 3): a grid says in
-which sentences a focus occurs, and sentences that share a focus are linked, the weaker the farther apart they stand.
+A *focus* is a recurring topic of a text: a noun lemma (``nn``), or a cluster of nouns that lie close together in a
+static vector space (``entity``). Definitions follow DiscoScore (Zhao, Strube and Eger 2023, section 3): a grid lists in
+which sentences a focus occurs, and sentences that share a focus are linked, more weakly with distance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CELLS = 4_000_000  # entries of an adjacency matrix that are held at once
 
 @dataclass(frozen=True)
 class AnalysedText:
-    """What the discourse metrics need to know of a text, lower-cased; build it by hand where no tagger is wanted."""
+    """The analysis of a text for the discourse metrics, lower-cased; can be constructed without a tagger."""
 
     words: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]  # spans of words
@@ -63,7 +63,7 @@ def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: Word
 
 
 def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:
-    """Each sentence's characters with its visible tokens; a segment whose sentences are not told is one sentence."""
+    """Each sentence's characters with its visible tokens; a segment without sentence boundaries is one sentence."""
     spans = analysis.sentences or ((0, len(segment)),)
     starts = [start for start, _ in spans]
     tokens: list[list[Token]] = [[] for _ in spans]
@@ -186,8 +186,3 @@ def adjacency_blocks(foci: Grid, n: int, weighting: Weighting = "u") -> Iterator
         gap = np.arange(n)[None, :] - np.arange(start, stop)[:, None]
         strength = shared if weighting == "w" else (shared > 0).astype(np.float64)
         yield slice(start, stop), np.where(gap > 0, strength / np.maximum(gap, 1), 0.0)
-
-
-def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
-    """(n, n) the whole adjacency matrix; strictly upper triangular."""
-    return np.concatenate([block for _, block in adjacency_blocks(foci, n, weighting)] or [np.zeros((0, 0))])

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError
+from wholetext.errors import MetricError, SpecError
 from wholetext.languages import code_of
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Weighting, WordsFrom, grid
@@ -86,7 +86,16 @@ class FocusMetric(Metric):
         """Static vectors, and the cosine from which two nouns are one focus; None where every noun is its own."""
         return None
 
+    def unread(self) -> tuple[str, Sequence[str]]:
+        """A choice, and the parameters that have no meaning under it."""
+        focus = getattr(self, "focus", "entity")
+        return (f"focus={focus}", () if focus == "entity" else ("threshold", "vectors"))
+
     def resolve(self, langs: tuple[str, str]) -> FocusMetric:
+        choice, names = self.unread()
+        for one in fields(self):
+            if one.name in names and getattr(self, one.name) != one.default:  # it would stand in the signature
+                raise SpecError(f"{self.name}({choice}) does not read {one.name}", next=f"leave {one.name} out")
         if self.lang != "auto":
             return self
         made = replace(self, lang=langs[1] or "en")
@@ -192,6 +201,10 @@ class Lc(CohesionMetric):
     threshold: float = 0.7
     vectors: str = EMBEDDED
 
+    def unread(self) -> tuple[str, Sequence[str]]:
+        names = ("threshold", "vectors", *(["items"] if self.items != "lemma" else []))  # lemma: what disco goes by
+        return f"definition={self.definition}", names if self.definition == "disco" else ()
+
     def resolve(self, langs: tuple[str, str]) -> Lc:
         made = super().resolve(langs)
         assert isinstance(made, Lc)
@@ -204,9 +217,12 @@ class Lc(CohesionMetric):
         return replace(made, items="wordnet" if english and grids.wordnet_version() else fallback)
 
     def facts(self) -> Mapping[str, str]:
-        used = {"wordnet": {"wordnet": grids.wordnet_version() or "none"},
-                "vectors": {"vectors": identity(self.vectors)}}.get(self.items, {})
-        return {**super().facts(), **(used if self.definition == "wong-kit" else {})}
+        used = dict(super().facts())
+        if self.definition == "wong-kit" and self.items == "wordnet":
+            used["wordnet"] = grids.wordnet_version() or "none"
+        if self.definition == "wong-kit" and self.items == "vectors":
+            used["vectors"] = identity(self.vectors)
+        return used
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         if self.definition == "disco":

@@ -36,7 +36,7 @@ class StaticVectors:
 
     @classmethod
     def given(cls, vectors: Mapping[str, Sequence[float]], name: str = "given") -> StaticVectors:
-        """Vectors made by hand."""
+        """Vectors given in memory."""
         rows = np.array(list(vectors.values()), dtype=np.float32)
         return cls(name, {word: at for at, word in enumerate(vectors)}, rows)
 
@@ -50,7 +50,7 @@ class StaticVectors:
 
 
 def identity(source: str) -> str:
-    """What the signature says of a source, without loading it: package and version, or file name and content hash."""
+    """The source as named in the signature, without loading it: package and version, or file name and content hash."""
     if source == EMBEDDED:
         try:
             return f"{_PACKAGE}-{metadata.version(_PACKAGE)}"
@@ -85,7 +85,7 @@ def load(source: str = EMBEDDED) -> StaticVectors:
             if rest and key not in words:  # of words that differ in case the first, the most frequent, counts
                 rows.append(_numbers(rest, f"{path}:{number}", len(rows[0]) if rows else None))
                 words[key] = len(words)
-    except (OSError, EOFError) as error:  # unreadable, or not the compressed file its name says
+    except (OSError, EOFError) as error:  # unreadable, or not compressed as its name suggests
         raise InputError(f"word vectors that cannot be read ({error})", where=source,
                          next="fetch the file again") from None
     if not rows:
@@ -95,7 +95,7 @@ def load(source: str = EMBEDDED) -> StaticVectors:
 
 @lru_cache(maxsize=8)
 def _digest(path: Path, size: int, modified: int) -> str:
-    """The content hash; size and time are there so that a changed file is hashed anew."""
+    """The content hash; size and time are part of the key so that a changed file is hashed again."""
     return sha256(path)
 
 

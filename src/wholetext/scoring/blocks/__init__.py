@@ -1,1 +1,1 @@
-"""Blocks of documents: what is asked of a metric, and how it is measured on an executor."""
+"""Blocks of documents: the requests of a metric, and their measurement on an executor."""

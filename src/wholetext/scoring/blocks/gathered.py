@@ -1,4 +1,4 @@
-"""What is gathered of one output under one view, block by block; what is large goes to temporary files."""
+"""Results of one output under one view, gathered block by block; large arrays go to temporary files."""
 
 from __future__ import annotations
 

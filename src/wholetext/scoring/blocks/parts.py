@@ -1,4 +1,4 @@
-"""What is asked of one metric, block by block of documents, and what each output has gathered of it."""
+"""Requests of one metric, block by block of documents, and the results gathered for each output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from wholetext.scoring.bound import (
 from wholetext.scoring.engine import Measured
 from wholetext.scoring.nulls import with_nulls
 from wholetext.types import Document, Excerpt, IntArray, Output, Request, Rows, Scores
-from wholetext.views import Context, Span, without_context
+from wholetext.views import Context, Span, Whole, without_context
 
 Progress = Callable[[str, int, int], None]  # spec, rows done, rows in all; then stages: FLAGS, SIGNIFICANCE
 Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
@@ -59,7 +59,7 @@ class MetricRun:
             owners = np.array([owner for owner, _ in asked])
             take = partial(self._take, [partial(one.add, docs) for one in counters], owners, tuple(probes))
             if asked:
-                so_far = partial(_tell, counters, docs) if counters else None
+                so_far = partial(_report, counters, docs) if counters else None
                 yield Block(metric, [request for _, request in asked], salt, survey, take, so_far)
                 probes = {}
 
@@ -87,19 +87,19 @@ class MetricRun:
         return scores
 
 
-def _tell(counters: Sequence[_RowCounter], docs: Sequence[Document], share: float) -> None:
+def _report(counters: Sequence[_RowCounter], docs: Sequence[Document], share: float) -> None:
     for counter in counters:
-        counter.tell(docs, share)
+        counter.report(docs, share)
 
 
 @dataclass
 class _RowCounter:
-    """Tells ``progress`` how many rows of a metric are done, over all systems."""
+    """Reports to ``progress`` how many rows of a metric are done, over all systems."""
 
     work: BoundMetric
     progress: Progress
     done: int = 0
-    told: int = 0  # also of a block that is not finished
+    reported: int = 0  # also of a block that is not finished
     _rows: dict[int, int] = field(default_factory=dict)  # rows of a document by its number of segments
 
     def __post_init__(self) -> None:
@@ -108,14 +108,14 @@ class _RowCounter:
 
     def add(self, docs: Sequence[Document]) -> None:
         self.done += self._count([len(doc) for doc in docs])
-        self.told = self.done
+        self.reported = self.done
         self.progress(self.work.scorer.spec, self.done, self.total)
 
-    def tell(self, docs: Sequence[Document], share: float) -> None:
-        """So much of these documents is done; a metric may read them several times, and bars do not go back."""
+    def report(self, docs: Sequence[Document], share: float) -> None:
+        """Report a share of these documents; a metric may read them several times, and progress never decreases."""
         now = self.done + int(share * (self._count([len(doc) for doc in docs]) - 1))  # the last row, with its score
-        if now > self.told:
-            self.told = now
+        if now > self.reported:
+            self.reported = now
             self.progress(self.work.scorer.spec, now, self.total)
 
     def _count(self, sizes: Sequence[int]) -> int:
@@ -132,6 +132,7 @@ class _Part:
     output: Output
     only: Only | None
     gathered: Gathered = field(default_factory=Gathered)
+    resegmented: int = 0  # documents of which the output has another number of segments
 
     def rows(self, doc: Document) -> list[tuple[Span, Request]]:
         """The rows of a document that are to be scored."""
@@ -159,11 +160,14 @@ class _Part:
             raise MetricError(f"{self.work.scorer.spec} leaves no row to score", where=f"system {self.output.system}",
                               next="use a smaller view, or partial=include")
         stats, details = with_nulls(metric, self.output, rows, gathered.stats.array(), list(gathered.details))
+        outcomes = dict(metric.outcomes(details))
+        if self.resegmented:
+            outcomes["resegmented"] = f"{self.resegmented}/{len(self.work.corpus)}"
         return Scores(
             metric=self.work.scorer.spec, system=self.output.system, rows=rows, stats=stats,
             reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
             higher_is_better=metric.higher_is_better, range=metric.range,
-            signature=signature(self.work, self.output, rows, gathered.cut, mark, metric.outcomes(details)),
+            signature=signature(self.work, self.output, rows, gathered.cut, mark, outcomes),
             details=tuple(details), lost=gathered.lost.array(), stated=stated, reduce_docs=metric.reduce_docs,
             decimals=metric.decimals,
         )
@@ -178,6 +182,8 @@ def _ask(parts: Sequence[_Part], doc: Document) -> Iterator[tuple[int, Request]]
     found = [part.rows(doc) for part in parts]
     for part, rows in zip(parts, found):
         part.gathered.add_document([span for span, _ in rows])
+        if isinstance(part.work.scorer.view, Whole):
+            part.resegmented += any(len(request.hyp[0].parts) != len(doc) for _, request in rows)
     for row in zip_longest(*found):
         yield from ((owner, one[1]) for owner, one in enumerate(row) if one is not None)
 

@@ -37,7 +37,7 @@ class Block:
     salt: str
     survey: Any = None
     then: Callable[[Measured], None] = lambda _: None
-    so_far: Callable[[float], None] | None = None  # told the share that is done, where it is computed here
+    so_far: Callable[[float], None] | None = None  # called with the share done, if computed in this process
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows as the cache stores them, and what the driver must know besides."""
+    """Rows as the cache stores them, and further facts for the driver."""
 
     rows: list[bytes]
     outputs: Mapping[str, Mapping[bytes, bytes]] = field(default_factory=dict)  # of backends, by kind
@@ -91,7 +91,7 @@ class Stream:
     _fresh: dict[bytes, bytes] = field(default_factory=dict)  # rows that later blocks wait for
 
     def run(self, blocks: Iterable[Block]) -> None:
-        """Measure blocks in order and hand each its result. They are read as there is room for them."""
+        """Measure blocks in order and pass each its result. Blocks are read when there is room for them."""
         plans: deque[_Plan] = deque()
         with closing(self.executor.run(map(self._task, self._planned(blocks, plans)))) as answers:
             for answer in answers:

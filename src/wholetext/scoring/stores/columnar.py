@@ -1,7 +1,7 @@
 """Run folders in Parquet (pyarrow): texts, scores and statistics by column, so that millions of rows reopen in seconds.
 
 ``texts.parquet`` has a row per document, ``results.parquet`` one per score, ``statsN.parquet`` one per row of a metric
-and system. Texts are read from the file when they are asked for.
+and system. Texts are read from the file when they are used.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def write_texts(path: Path, corpus: Corpus, outputs: Sequence[Output]) -> None:
 
 
 def write_results(path: Path, scores: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -> None:
-    """One row per score, as in results.jsonl; the outputs of a metric besides its score have columns of their own."""
+    """One row per score, as in results.jsonl; further outputs of a metric have separate columns."""
     arrow, parquet = _arrow()
     every = [one for by_system in scores.values() for one in by_system.values()]
     more = list(dict.fromkeys(name for one in every for name in one.outputs[1:]))
@@ -122,7 +122,7 @@ def _stats_schema(width: int) -> Any:
 
 
 def _table(columns: Mapping[str, Any], schema: Any, rows: int) -> Any:
-    """A table of these columns; null where there is none, and for NaN."""
+    """A table of these columns; null for missing values and NaN."""
     arrow, _ = _arrow()
     arrays = [columns.get(field.name, arrow.nulls(rows, field.type)) for field in schema]
     made = [array if isinstance(array, arrow.Array) else arrow.array(array, from_pandas=True) for array in arrays]
@@ -189,7 +189,7 @@ class ParquetTexts(TextStore):
             wanted = {"doc": "string", "segments": "int64", "meta": "string", **dict.fromkeys(names, _STRINGS)}
             place.need(kinds == wanted and "src" in kinds, "its columns are not those of texts")
             place.need({name[4:] for name in names if name.startswith("hyp:")} == set(systems),
-                       "it has not the outputs of the run's systems")
+                       "it does not have the outputs of the run's systems")
             head = file.read(["doc", "segments"])
             ids = head["doc"].to_pylist()
             self._sizes: IntArray = head["segments"].to_numpy().astype(np.int64)
@@ -197,8 +197,8 @@ class ParquetTexts(TextStore):
             self.columns = {_column(name): not file.schema_arrow.field(name).nullable for name in names}
         place.need(len(ids) == documents, f"it has {len(ids)} documents instead of {documents}")
         self.numbers = {doc: number for number, doc in enumerate(ids)}
-        place.need(len(self.numbers) == len(ids) and None not in self.numbers, "a document is there twice")
-        place.need(len(self._sizes) == 0 or self._sizes.min() >= 0, "a document has fewer than no segments")
+        place.need(len(self.numbers) == len(ids) and None not in self.numbers, "a document occurs twice")
+        place.need(len(self._sizes) == 0 or self._sizes.min() >= 0, "a document has a negative number of segments")
 
     @property
     def sizes(self) -> IntArray:
