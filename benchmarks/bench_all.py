@@ -5,8 +5,10 @@
 Both sides do the same work on the same texts, one after the other in one process and one thread, and processor time
 counts, so that other work on the machine matters little. Each side keeps its least time of all rounds. A ratio more
 than 15 % below the stored one (`benchmarks/ratios.json`) is measured again, with more rounds, before it is a failure.
-`--write` stores the ratios and writes docs/benchmarks.md. The neural ratios need an environment of their own and the
-machine alone: `make bench-neural`.
+Ratios differ between processors by more than that, so each is compared with the one stored on the same kind of
+processor (model name and vector instructions); where none is stored, nothing is checked, and the output says so.
+`--write` stores the ratios of this kind and writes docs/benchmarks.md. The neural ratios need an environment of their
+own and the machine alone: `make bench-neural`.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import meta_peer
 import numpy as np
 import resampling
 import sacrebleu_peer
+from machine import processor
 from sacrebleu.significance import PairedTest
 
 from wholetext.meta.agreement.measures import Measure
@@ -38,6 +41,7 @@ from wholetext.metrics.surface import Bleu, Chrf, Surface, Ter
 from wholetext.scoring.evaluate import Options, score_texts
 
 Work = Callable[[], Any]
+Stored = dict[str, dict[str, float]]  # kind of processor → comparison → ratio
 HERE = Path(__file__).resolve().parent
 STORED, PAGE = HERE / "ratios.json", HERE.parent / "docs" / "benchmarks.md"
 SLOWER = 1.15  # than the stored ratio: a failure
@@ -126,23 +130,21 @@ def measured(name: str, stored: float | None) -> tuple[float, float]:
     return slow, fast
 
 
-def processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text("utf-8").split("\n") if Path("/proc/cpuinfo").is_file() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
-
-
-def page(rows: list[str]) -> str:
+def page(rows: list[str], stored: Stored) -> str:
     machine = f"{processor()}, {os.cpu_count()} processors, Python {platform.python_version()}, numpy {np.__version__}"
+    others = [kind for kind in stored if kind != processor()]
+    head = ["work; compared with", "theirs s", "here s", "ratio", *(f"ratio on {kind}" for kind in others)]
+    elsewhere = ["".join(f" {stored[kind][name]:g} × |" for kind in others) for name in COMPARISONS]
     return "\n".join([
         "# Benchmarks", "",
         f"Written by `make bench-all ARGS=--write` on {date.today()}: {machine}.",
         "Processor seconds of one thread, the least of several runs in turns, on the same texts; scores of BLEU, chrF "
         "and TER are checked to be equal.",
-        "`make bench-all` fails if a ratio is more than 15 % below the one in `benchmarks/ratios.json`. Ratios of",
+        "`make bench-all` fails if a ratio is more than 15 % below the one in `benchmarks/ratios.json` that was",
+        "measured on the same kind of processor; on a kind without one nothing is checked, and it says so. Ratios of",
         "neural metrics, which need an environment of their own, are in [neural](neural.md). More on each:",
         "[resampling](significance.md), [meta-evaluation](meta.md#speed), [BlonDe](blonde.md), [scale](scale.md).", "",
-        "| work; compared with | theirs s | here s | ratio |", "|---|---|---|---|", *rows, "",
+        f"| {' | '.join(head)} |", "|---" * len(head) + "|", *map(str.__add__, rows, elsewhere), "",
     ])  # fmt: skip
 
 
@@ -151,7 +153,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="store the ratios and write docs/benchmarks.md")
     parser.add_argument("--only", nargs="+", choices=COMPARISONS, default=list(COMPARISONS))
     arguments = parser.parse_args()
-    stored = json.loads(STORED.read_text("utf-8")) if STORED.is_file() else {}
+    if arguments.write and arguments.only != list(COMPARISONS):
+        parser.error("--write stores all comparisons")
+    everywhere: Stored = json.loads(STORED.read_text("utf-8")) if STORED.is_file() else {}
+    stored = everywhere.get(processor(), {})
+    if not stored and not arguments.write:
+        print(f"no ratio is stored for {processor()} (only for {'; '.join(everywhere)}): nothing is checked")
     rows, ratios, slower = [], {}, []
     for name in arguments.only:
         theirs, ours = measured(name, None if arguments.write else stored.get(name))
@@ -161,10 +168,12 @@ def main() -> int:
         rows.append(f"| {COMPARISONS[name][0]} | {theirs:.3g} | {ours:.3g} | {ratios[name]:g} × |")
         print(f"{rows[-1]} stored {stored.get(name, '–')}{' SLOWER' if fails else ''}", flush=True)
     if arguments.write:
-        STORED.write_text(json.dumps({**stored, **ratios}, indent=1) + "\n", "utf-8")
-        _, mark, rest = PAGE.read_text("utf-8").partition("\n## Commands beside 0.1.0")  # before_after.py's
-        PAGE.write_text(page(rows) + mark + rest, "utf-8")
-    print(f"more than 15 % slower: {', '.join(slower)}" if slower else "no ratio fell by more than 15 %")
+        everywhere[processor()] = {**stored, **ratios}
+        STORED.write_text(json.dumps(everywhere, indent=1) + "\n", "utf-8")
+        _, mark, rest = PAGE.read_text("utf-8").partition("\n## Commands compared with 0.1.0")  # before_after.py's
+        PAGE.write_text(page(rows, everywhere) + mark + rest, "utf-8")
+    checked = f"no ratio of {processor()} fell by more than 15 %" if stored else "nothing was checked"
+    print(f"more than 15 % slower: {', '.join(slower)}" if slower else checked)
     return bool(slower)
 
 

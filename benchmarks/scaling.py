@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,8 @@ import tempfile
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+
+from machine import processor
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 SYSTEMS, METRICS = ("a", "b", "c"), ("chrf", "bleu")
@@ -93,12 +94,6 @@ def table(runs: list[Run]) -> list[str]:
         lines.append(f"| {run.segments} | {run.documents:,} | {run.rows:,} | {run.cpu:.1f} | {run.each:.0f} | "
                      f"{growth} | {run.peak:.2f} GB |")
     return lines
-
-
-def processor() -> str:
-    cpus = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*: (.*)", cpus.read_text("utf-8")) if cpus.is_file() else None
-    return found[1] if found else platform.processor()
 
 
 def child() -> None:

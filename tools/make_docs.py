@@ -64,7 +64,8 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 | `stress` | `stress`, `write_stress`; `perturb` for the changed documents alone, `list_changes` |
 | `serve` | `serve` |
 | `train` | `make_recipe`, then `train` |
-| `list`, `cache`, `models` | `list_metrics`, `Cache`, the module `wholetext.backends.catalogue` |
+| `list`, `cache` | `list_metrics`, `Cache` |
+| `models` | `list_models`, `show_model`, `fetch_model`, `verify_model` |
 """
 
 

@@ -35,6 +35,7 @@ VARIANTS = (
     Variant("OPENBLAS_CORETYPE", "Haswell", ("avx2", "fma")),
     Variant("OPENBLAS_CORETYPE", "SkylakeX", AVX512),
     Variant("OPENBLAS_CORETYPE", "Zen", ("avx2", "fma")),
+    Variant("NPY_DISABLE_CPU_FEATURES", "X86_V3", ("avx2", "fma")),
     Variant("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR", AVX512),
     Variant("NPY_DISABLE_CPU_FEATURES", "X86_V3 X86_V4 AVX512_ICL AVX512_SPR", AVX512),
     Variant("ONEDNN_MAX_CPU_ISA", "SSE41", ("sse4_1",)),

@@ -28,8 +28,8 @@ def mutmut(*names: str) -> None:
     beside = {"WHOLETEXT_DATA": ROOT.parent / "shared" / "data", "WHOLETEXT_GOLDEN": ROOT.parent / "shared" / "golden"}
     environment = {**{name: str(path) for name, path in beside.items() if path.is_dir()}, **os.environ}
     environment |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(ROOT / "tools"), *sys.path])}
-    subprocess.run([sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names], cwd=ROOT, env=environment,
-                   check=True)  # fmt: skip
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", os.environ.get("WORKERS", "2"), *names]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
 
 
 def outcomes() -> dict[str, int | None]:

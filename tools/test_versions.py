@@ -1,7 +1,8 @@
 """Tests other versions than those of the test environment: ``make test-versions``.
 
 1. The lowest supported version of every dependency (``uv pip compile --resolution lowest-direct``), core and extras, in
-   an environment of its own: the tests of metrics, models, readers, taggers, scoring, significance and reports.
+   an environment of its own: the tests of metrics, models, readers, taggers, scoring, significance, reports and the
+   command line.
 2. Every Python from 3.10 to 3.13 that is installed: the core and the report, with tests that need no more.
 
 Other versions of Python are named in the last line; ``ruff`` (target py310) and ``mypy`` (3.10) look at the syntax and
@@ -24,7 +25,7 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 EXTRAS = ("all", "align", "lac", "mlflow", "pandas", "polars")
 TOOLS = ("pytest", "pytest-xdist", "hypothesis", "psutil")
 LOWEST = tuple(f"tests/{folder}" for folder in ("metrics", "backends", "taggers", "io", "alignment", "scoring",
-                                                 "significance", "reporting", "notebook", "tracking"))  # fmt: skip
+                                                 "significance", "reporting", "notebook", "tracking", "cli"))
 # 000 has two equally likely segmentations; tokenizers up to 0.22 takes another one than the oracle (docs/neural.md)
 DESELECTED = ("tests/metrics/test_metricx.py::test_every_version_and_mode",
               "tests/metrics/test_metricx.py::test_full_vocabulary_with_tied_weights")  # fmt: skip
