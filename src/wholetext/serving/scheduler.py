@@ -19,11 +19,12 @@ from wholetext.errors import WholetextError
 from wholetext.files.parsing import printable
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.settings import ServeOptions
-from wholetext.serving.worker import Task, work
+from wholetext.serving.worker import TAKEN, Task, work
 
 LOG = logging.getLogger(__name__)
 _STARTING = threading.Lock()
 LOOK = 0.1  # seconds between looks at a job that runs
+ANSWER = 30.0  # seconds in which a process that has nothing to do takes a job, else it is replaced
 
 
 class Worker:
@@ -112,11 +113,8 @@ class Scheduler:
                     if job is None:
                         self._wake.wait(1.0)
                         continue
-                if worker is not None and not worker.process.is_alive():
-                    worker.kill()  # it ended while it had nothing to do
-                    worker = None
                 try:
-                    worker = worker or Worker(self.options.folder / "work")
+                    worker = self._given(job, worker)
                     worker = self._run(worker, job)
                 except (OSError, WholetextError) as fault:  # the disk is full, say
                     LOG.error("job %s: %s", job.id, fault)
@@ -128,13 +126,32 @@ class Scheduler:
             if worker is not None:
                 worker.kill()
 
+    def _given(self, job: Job, worker: Worker | None) -> Worker:
+        """A worker that has the job: the one there is, or a new one if it ended while it had nothing to do.
+
+        Only its answer tells: for some time after its end, a process with threads still counts as alive.
+        """
+        out = self.jobs.place(job.id) / f"try-{job.tries}"
+        shutil.rmtree(out, ignore_errors=True)
+        task = Task(job.request, out, self.options.folder)
+        if worker is not None:
+            try:
+                worker.pipe.send(task)
+                if worker.pipe.poll(ANSWER) and worker.pipe.recv() == TAKEN:
+                    return worker
+            except (EOFError, OSError):
+                pass
+            worker.kill()
+        worker = Worker(self.options.folder / "work")
+        with suppress(OSError):  # it ended at once: seen when it is followed
+            worker.pipe.send(task)
+        return worker
+
     def _run(self, worker: Worker, job: Job) -> Worker | None:
         """Follow one job to its end; the worker, if it can take another."""
         place = self.jobs.place(job.id)
         out = place / f"try-{job.tries}"
-        shutil.rmtree(out, ignore_errors=True)
         try:
-            worker.pipe.send(Task(job.request, out, self.options.folder))
             answer = self._follow(worker, job)
         except (EOFError, OSError):
             answer = ("lost",)
@@ -165,9 +182,10 @@ class Scheduler:
         while not self._closing:
             if worker.pipe.poll(LOOK):
                 message: tuple[Any, ...] = worker.pipe.recv()
-                if message[0] != "progress":
+                if message[0] == "progress":
+                    self.jobs.report(job.id, *message[1:])
+                elif message != TAKEN:
                     return message
-                self.jobs.report(job.id, *message[1:])
             if job.id in self._cancelled:
                 return ("cancelled",)
             if time.monotonic() > deadline:

@@ -28,6 +28,7 @@ from wholetext.scoring.run import make_run
 from wholetext.significance.compare import Significance
 
 PAGE, CACHE = "report", "cache.sqlite"  # the stage after all others; the cache of scores, in the data folder
+TAKEN = ("taken",)  # the first answer to a task
 Say = Callable[[str, int, int], None]
 
 
@@ -57,6 +58,7 @@ def work(pipe: Connection, folder: Path) -> None:
     while True:
         try:
             task = pipe.recv()
+            pipe.send(TAKEN)
         except (EOFError, OSError):
             return
         try:
