@@ -108,6 +108,9 @@ def test_every_grouping_and_script_is_read_and_another_number_is_not(number: int
 def test_text_about_translations_is_no_leak() -> None:
     assert leaked("Hier ist die Übersetzung: gut.", "Here is the translation: good.") == ""
     assert leaked("Here is the dog: look!", "Hier ist der Hund: schau!") == ""
+    for refusal in ("I'm sorry, but I can't assist with that request.", "I am unable to fulfill this request."):
+        assert leaked(refusal, "Der Minister kündigte am Montag neue Gespräche an. " * 4).startswith("I")
+        assert leaked(refusal, "Leider kann ich dieser Bitte nicht nachkommen.") == ""  # said in the text itself
 
 
 def test_as_many_as_in_a_reference_are_enough() -> None:

@@ -53,6 +53,13 @@ _ABOUT_ITSELF = re.compile(
     r"|como modelo de lenguaje|как (?:языковая модель|ИИ-модель)|作为(?:一个|一款)?(?:AI|人工智能|大?语言模型)"
 )
 
+# A refusal without a word of translation: an answer to the request, where a dialogue may have the same words.
+_REFUSAL = re.compile(
+    r"(?i)^\W{0,4}(?:I(?:['’]m| am) (?:really |very |so )?sorry,? (?:but )?)?I(?:['’]m| am)? ?"
+    r"(?:can['’]t|cannot|can not|unable to|not able to|won['’]t) (?:assist|help|comply|fulfill?|provide|continue|engage|create|generate|process)"
+    r"\b[^\n]{0,60}\b(?:request|content|that|this)\b"
+)
+
 
 def leaked(output: str, source: str | None) -> str:
     """The leaked words, or ``""``; quiet where the source speaks of translations or has the same marks."""
@@ -62,6 +69,9 @@ def leaked(output: str, source: str | None) -> str:
     lowered = output.lower()
     if found is None and any(word in lowered for word in _CUES):
         found = _ABOUT_ITSELF.search(output)
+    if found is None and (refusal := _REFUSAL.match(output)) and len(output) < 300:
+        much_shorter = source is not None and len(source) > 2 * len(output)
+        return " ".join(refusal[0].split()) if much_shorter else ""
     if found is None or (source is not None and (found[0].strip() in source or _speaks_of_translation(source))):
         return ""
     return " ".join(found[0].split())
