@@ -56,7 +56,8 @@ _ABOUT_ITSELF = re.compile(
 # A refusal without a word of translation: an answer to the request, where a dialogue may have the same words.
 _REFUSAL = re.compile(
     r"(?i)^\W{0,4}(?:I(?:['’]m| am) (?:really |very |so )?sorry,? (?:but )?)?I(?:['’]m| am)? ?"
-    r"(?:can['’]t|cannot|can not|unable to|not able to|won['’]t) (?:assist|help|comply|fulfill?|provide|continue|engage|create|generate|process)"
+    r"(?:can['’]t|cannot|can not|unable to|not able to|won['’]t) "
+    r"(?:assist|help|comply|fulfill?|provide|continue|engage|create|generate|process)"
     r"\b[^\n]{0,60}\b(?:request|content|that|this)\b"
 )
 
