@@ -195,8 +195,8 @@ def test_every_table_is_paged_in_a_terminal_and_control_characters_are_shown_the
     wt.make_run(wt.Loaded(corpus, tuple(renamed), ()), ["chrf"], wt.Options(cache=False), wt.Significance(draws=50),
                 out=run)
     for words in (["compare", run], ["rank", run], ["show", "slide"]):
-        shown = in_terminal(*words, lines=4, PAGER="sed s/^/paged:/")
-        assert "paged:" in shown and "\x1b[2J" not in shown, words
+        shown = in_terminal(*words, lines=4, PAGER="sed '1s/^/pager /'")
+        assert shown.count("pager ") == 1 and "\x1b[2J" not in shown, words
     assert "evil\\x1b[2J" in in_terminal("compare", run, lines=4, PAGER="cat")
 
 

@@ -136,6 +136,13 @@ def test_names_that_are_kept_are_no_wrong_script(lang, src, ref, hyp, wrong, bli
     assert any(flag.kind == "script" for flag in found) is wrong
 
 
+def test_the_wrong_script_is_named_where_words_of_the_right_one_have_more_letters():
+    src, ref, hyp = "他叫做王小明，住在北京。", "His name is Wang Xiaoming.", "Internationally 他叫做王小明住在北京"
+    corpus = Corpus("c", ("zh", "en"), (Document("d", (src,), {"r": (ref,)}),))
+    assert [(f.kind, f.note) for f in flags(corpus, Output("x", {"d": (hyp,)})) if f.doc] == [
+        ("script", "mostly in Han, not Latin")]
+
+
 def test_whole_documents_and_systems_are_flagged():
     blank, copied = CORPUS.docs[4], CORPUS.docs[5]
     docs = {**SOUND.docs, blank.id: ("",) * len(blank), copied.id: copied.src}

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wholetext as wt
-from wholetext.flags.formats import KEPT, WORDS, format_flags, format_summary, unchecked_note
+from wholetext.flags.degenerate import Flag
+from wholetext.flags.formats import KEPT, WORDS, format_flags, format_summary, notes_on_flags, unchecked_note
 from wholetext.flags.numbers import missing_numbers
 from wholetext.flags.prompts import leaked
 from wholetext.types import Corpus, Document, Output
@@ -149,6 +150,24 @@ def test_shares_reach_notes_and_run() -> None:
     assert "there is no source" in unchecked_note(blind, [kept]) and unchecked_note(corpus, [kept]) == ""
     assert unchecked_note(blind, [output]) == ""
     assert set(KEPT) < set(WORDS)
+
+
+def test_notes_on_many_systems_are_by_kind() -> None:
+    found = {f"s{n}": [Flag("length", "d", at, "0.1 times") for at in range(n)] for n in range(1, 7)}
+    found["s6"] += [Flag("number", "e", 2, "missing: 1234"), Flag("number", None, None, "1 of 9 segments (11.1%)")]
+    found["s7"] = [Flag("missing", "d", None, "2 empty paragraphs")]
+    assert notes_on_flags(found, source=True) == [
+        "length out of proportion in 21 segments: s6 6, s5 5, s4 4, s3 3, 2 others; see s6, document d, segment 1: 0.1 "
+        "times",
+        "changed numbers in 1 segment: s6 1; see s6, document e, segment 3: missing: 1234",
+        "missing paragraphs in 1 document: s7 1; see s7, document d: 2 empty paragraphs",
+    ]
+    few = {system: found[system] for system in ("s1", "s6")}
+    assert notes_on_flags(few, source=True) == [
+        "s1: length out of proportion in 1 segment; see document d, segment 1: 0.1 times",
+        "s6: length out of proportion in 6 segments; see document d, segment 1: 0.1 times",
+        "s6: changed numbers in 1 of 9 segments (11.1%); see document e, segment 3: missing: 1234",
+    ]
 
 
 @pytest.mark.data

@@ -50,7 +50,7 @@ def test_what_is_written_reads_back(small: Path) -> None:
 def test_outputs_that_repeat_a_reference_are_left_out_unless_named(small: Path) -> None:
     loaded = read(small)
     assert [output.system for output in loaded.outputs] == ["sys.1"]
-    assert loaded.warnings == ("left out as outputs, being references here: refA (name them to score them)",)
+    assert loaded.warnings == ("not scored as systems, because they are references: refA (--system NAME scores one)",)
     assert [output.system for output in read(small, systems=["refA"]).outputs] == ["refA"]
     assert [output.system for output in read(small, refs=[]).outputs] == ["refA", "sys.1"]
     with pytest.raises(InputError, match="no reference 'refa'") as caught:

@@ -38,8 +38,7 @@ def render(
     if by_domain and not any(map(any, domains.values())):
         notes.append("no document has a domain: there are no scores by domain")
     if format == "table":
-        with terminal.paged():
-            _table(results, comparisons, notes, signatures, domains)
+        _table(results, comparisons, notes, signatures, domains)
     elif format == "json":
         terminal.print_json(run_json(results, comparisons, notes))
     elif format == "scores":

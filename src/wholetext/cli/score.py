@@ -102,7 +102,7 @@ def score(
     for name in log or ():
         print(log_run(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):
-        print(_next_step(results.systems, out), file=sys.stderr)
+        print("\n" * (shown == "table") + _next_step(results.systems, out), file=sys.stderr)
 
 
 def _write_prompts(loaded: Loaded, metrics: Sequence[str], file: Path, execution: options.Execution) -> None:
@@ -377,7 +377,8 @@ def demo(
     with progress_bar(quiet=False) as progress:
         results = make_run(Loaded(corpus, outputs, ()), metric or default_metrics(), Options(progress=progress),
                            out=out, overwrite=overwrite)
-    render(results, compare_run(results)[1], "table")
+    with terminal.paged():
+        render(results, compare_run(results)[1], "table")
     print(f"\n{_next_step(results.systems, out)}")
     try:
         (page,) = report(out)

@@ -100,7 +100,8 @@ def wrong_script(texts: SideBySide) -> Notes:
             wrong[some] = ~_mostly_foreign([texts.refs[0][begin + int(i)] for i in some], expected)[0]
         for at in np.flatnonzero(wrong):
             if _mostly_foreign([_without_kept_names(texts, begin + int(at))], expected)[0].any():
-                found[begin + int(at)] = f"written in {SCRIPTS[counts[at].argmax()]}, not {usual}"
+                most = SCRIPTS[(counts[at] * CONTENT * ~expected).argmax()]
+                found[begin + int(at)] = f"mostly in {most}, not {usual}"
     return found
 
 

@@ -22,7 +22,7 @@ Kind = Literal["empty", "copied", "loop", "repeat", "script", "language", "lengt
 FormatKind = Literal[
     "prompt", "fence", "json", "placeholder", "tag", "url", "email", "number", "untranslated", "missing"
 ]
-_WORDS: dict[str, str] = {
+DEGENERATE: dict[str, str] = {
     "empty": "no text", "copied": "copied source", "loop": "loops", "repeat": "same text for different sources",
     "script": "wrong script", "language": "wrong language", "length": "length out of proportion",
 }
@@ -77,12 +77,16 @@ def summary(system: str, found: Iterable[Flag]) -> str:
         return ""
     counts = Counter((flag.kind, flag.segment is None) for flag in flagged)
     parts = [
-        f"{_WORDS[kind]} in {count} {'document' if whole else 'segment'}{'s' if count > 1 else ''}"
+        f"{DEGENERATE[kind]} in {count} {'document' if whole else 'segment'}{'s' if count > 1 else ''}"
         for (kind, whole), count in counts.most_common()
     ]
     first = next(flag for flag in flagged if (flag.kind, flag.segment is None) == counts.most_common(1)[0][0])
-    where = f"document {first.doc}" + ("" if first.segment is None else f", segment {first.segment + 1}")
-    return f"{system}: {', '.join(parts)}; see {where}: {first.note}"
+    return f"{system}: {', '.join(parts)}; see {place(first)}: {first.note}"
+
+
+def place(flag: Flag) -> str:
+    """Where a flagged text is, as notes name it."""
+    return f"document {flag.doc}" + ("" if flag.segment is None else f", segment {flag.segment + 1}")
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from wholetext.errors import count
 from wholetext.flags import markup
-from wholetext.flags.degenerate import Flag, FormatKind, side_by_side
+from wholetext.flags.degenerate import DEGENERATE, Flag, FormatKind, place, side_by_side, summary
 from wholetext.flags.numbers import missing_numbers
 from wholetext.flags.prompts import leaked
 from wholetext.io.formats.wmt import REPAIRED
@@ -42,6 +42,7 @@ BLIND = (  # what is checked without a source
 PARAGRAPH = 25  # letters of a paragraph that is looked for in the output; shorter ones are names
 PARAGRAPH_WORDS = 10  # words of a paragraph whose language is identified
 SHORT, SHARE = 0.1, 0.6  # how much shorter than usual a document must be, at the least and per share of paragraphs
+MANY = 5  # systems with flags, from which on notes are by kind
 DOCUMENTS = 5  # from which the usual length is known
 _BREAK = re.compile(r"</?p>|<br\s*/?>|\n", re.I)
 _KEY = re.compile(r'^\s*"[^"\n]*":\s*')  # of JSON
@@ -83,10 +84,37 @@ def format_summary(system: str, found: Iterable[Flag], source: bool) -> str:
     if not shares:
         return ""
     first = next(flag for flag in flagged if flag.kind == shares[0].kind)
-    where = f"document {first.doc}" + ("" if first.segment is None else f", segment {first.segment + 1}")
     parts = ", ".join(f"{WORDS[flag.kind]} in {flag.note}" for flag in shares if flag.kind in WORDS)
     blind = "" if source else " (checked without a source)"
-    return f"{system}: {parts}{blind}; see {where}: {first.note}"
+    return f"{system}: {parts}{blind}; see {place(first)}: {first.note}"
+
+
+def notes_on_flags(found: Mapping[str, Sequence[Flag]], source: bool) -> list[str]:
+    """What flags say of systems: up to two lines a system, or one line a kind where there are many systems."""
+    if sum(map(bool, found.values())) > MANY:
+        words: dict[str, str] = {**DEGENERATE, **{str(kind): text for kind, text in WORDS.items()}}
+        return [note for kind, text in words.items() if (note := _kind_summary(kind, text, found, source))]
+    return [note for system, some in found.items()
+            for note in (summary(system, [flag for flag in some if flag.kind not in WORDS]),
+                         format_summary(system, some, source)) if note]
+
+
+def _kind_summary(kind: str, words: str, found: Mapping[str, Sequence[Flag]], source: bool) -> str:
+    """One line about a kind, or ``""``: how many segments (or documents), of which systems, where to look first."""
+    places = {system: [flag for flag in some if flag.kind == kind and flag.doc is not None]
+              for system, some in found.items()}
+    whole = all(flag.segment is None for some in places.values() for flag in some)
+    numbers = Counter({system: sum(whole or flag.segment is not None for flag in some)
+                       for system, some in places.items() if some})
+    if not numbers:
+        return ""
+    most = numbers.most_common(4)
+    others = len(numbers) - len(most)
+    of = ", ".join(f"{system} {n}" for system, n in most) + (f", {count(others, 'other')}" if others else "")
+    first = next(flag for flag in places[most[0][0]] if whole or flag.segment is not None)
+    blind = "" if source or kind not in WORDS else " (checked without a source)"
+    return (f"{words} in {count(numbers.total(), 'document' if whole else 'segment')}: {of}{blind}; see {most[0][0]}, "
+            f"{place(first)}: {first.note}")
 
 
 def unchecked_note(corpus: Corpus, outputs: Iterable[Output]) -> str:
@@ -171,7 +199,7 @@ def _lost_numbers(text: _Text, near: list[_Text]) -> str:
     around = _joined(near)
     lost = [number for number in lost if missing_numbers(number, around.hyp)
             and not (text.refs and all(missing_numbers(number, ref) for ref in around.refs))]
-    return f"not there: {', '.join(lost[:3])}" if lost else ""
+    return f"missing: {', '.join(lost[:3])}" if lost else ""
 
 
 def _changed(kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Text, whole: _Text) -> str:

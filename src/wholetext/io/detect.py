@@ -179,5 +179,5 @@ def _without_references(loaded: Loaded) -> Loaded:
     if not copies or len(copies) == len(loaded.outputs):
         return loaded
     kept = tuple(output for output in loaded.outputs if output.system not in copies)
-    note = f"left out as outputs, being references here: {', '.join(copies)} (name them to score them)"
+    note = f"not scored as systems, because they are references: {', '.join(copies)} (--system NAME scores one)"
     return replace(loaded, outputs=kept, warnings=(*loaded.warnings, note))

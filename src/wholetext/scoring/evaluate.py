@@ -207,12 +207,11 @@ def _flagged(
     corpus: Corpus, outputs: Sequence[Output], executor: Executor, progress: Progress | None
 ) -> tuple[dict[str, list[Flag]], list[str]]:
     """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
-    from wholetext.flags import degenerate, formats
+    from wholetext.flags import formats
     from wholetext.flags.input_checks import input_notes
     from wholetext.flags.sampled import sampled
 
     found: dict[str, list[Flag]] = {}
-    lines: list[str] = []
     corpus, outputs, sample = sampled(corpus, outputs)
     if progress:
         progress(FLAGS, 0, len(outputs))
@@ -220,8 +219,7 @@ def _flagged(
         found[output.system] = [*broken, *changed]
         if progress:
             progress(FLAGS, len(found), len(outputs))
-        lines += [degenerate.summary(output.system, broken),
-                  formats.format_summary(output.system, changed, source=corpus.has_source)]
+    lines = formats.notes_on_flags(found, source=corpus.has_source)
     notes = [sample, *input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
     return found, [note for note in notes if note]
 
