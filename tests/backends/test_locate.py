@@ -99,7 +99,7 @@ def test_offline_says_which_command_fetches(cache: Path) -> None:
 
 @pytest.mark.parametrize("kind, said", [
     ("GatedRepoError", "licence"), ("RepositoryNotFoundError", "no model"),
-    ("RevisionNotFoundError", "revision"), ("ConnectTimeout", "could not be fetched"),
+    ("RevisionNotFoundError", "revision"), ("ConnectTimeout", "could not be downloaded"),
 ])  # fmt: skip
 def test_hub_faults_name_the_model_and_the_command(kind: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Client:

@@ -200,6 +200,21 @@ def test_every_table_is_paged_in_a_terminal_and_control_characters_are_shown_the
     assert "evil\\x1b[2J" in in_terminal("compare", run, lines=4, PAGER="cat")
 
 
+def test_messages_are_wrapped_between_words_in_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.cli import terminal
+
+    long = "error: " + "some words " * 12 + "/a/path/" + "x" * 90 + "\n  chrf(xy=1)\n       ^"
+    for tty in (True, False):
+        stream = io.StringIO()
+        stream.isatty = lambda tty=tty: tty  # type: ignore[method-assign]
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setenv("COLUMNS", "80")
+        terminal.complain(long)
+        lines = stream.getvalue().splitlines()
+        assert lines[-2:] == ["  chrf(xy=1)", "       ^"] and stream.getvalue().split() == long.split()
+        assert len(lines) == (5 if tty else 3)
+
+
 def test_a_progress_bar_shows_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     from wholetext.cli import terminal
 

@@ -19,7 +19,7 @@ from wholetext.cli.shell.completion import VARIABLE, completing
 from wholetext.cli.shell.help import COMMANDS, Sectioned
 from wholetext.cli.shell.spelling import spread
 from wholetext.cli.shell.usage import asks_for_help, usage_error
-from wholetext.cli.terminal import guarded, printable
+from wholetext.cli.terminal import complain, guarded, printable
 from wholetext.errors import InputError, PluginError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
 
@@ -185,7 +185,7 @@ def main(argv: list[str] | None = None) -> None:
 
 def _say(fault: WholetextError) -> NoReturn:
     said = re.sub(r"\n(?! )", "\n  ", printable(str(fault), keep="\n"))  # a line break in a name starts no new line
-    print(f"error: {said}", file=sys.stderr)
+    complain(f"error: {said}")
     raise SystemExit(2) from None
 
 

@@ -125,7 +125,7 @@ def _chosen(loaded: Loaded, quiet: bool) -> list[str]:
 def _next_step(systems: Sequence[str], out: Path | None) -> str:
     """Where the run is, and what to do with it."""
     if out is None:
-        return "next: the same with --out run, then `wholetext report run`"
+        return "next: add --out run to keep the scores, then `wholetext report run`"
     folder, baseline = (shlex.quote(printable(name)) for name in (str(out), systems[0]))
     compare = f"wholetext compare {folder} --baseline {baseline}\n      " if len(systems) > 1 else ""
     return f"run folder: {folder}\nnext: {compare}wholetext report {folder}"

@@ -67,7 +67,18 @@ def booktabs(columns: str, *parts: Sequence[Sequence[str]]) -> str:
 def warn(notes: Iterable[str]) -> None:
     """Print warnings to stderr."""
     for note in notes:
-        print(f"warning: {printable(note)}", file=sys.stderr)
+        complain(f"warning: {printable(note)}")
+
+
+def complain(text: str) -> None:
+    """Print a message to stderr; in a terminal its lines end between words, and no word is broken."""
+    lines = text.split("\n")
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        wrap = textwrap.TextWrapper(width, subsequent_indent="    ", replace_whitespace=False, break_long_words=False,
+                                    break_on_hyphens=False)
+        lines = ["\n".join(wrap.wrap(line)) or line for line in lines]
+    print("\n".join(lines), file=sys.stderr)
 
 
 def by_kind(notes: Iterable[str]) -> list[str]:

@@ -118,7 +118,7 @@ def _first(results: Results) -> str:
     family += [spec for spec, by_system in results.scores.items() if any(map(_marks_spans, by_system.values()))]
     if results.scores and not family:
         raise MetricError(f"the run has no BlonDe scores (it has {', '.join(results.scores)})",
-                          next="name one to compute it now: explain RUN -m d-blonde")
+                          next="name one to compute it now: wholetext explain RUN -m d-blonde")
     return family[0] if family else "blonde"
 
 

@@ -125,7 +125,7 @@ def _check(compared: Comparison, one: SystemResult, p: float, max_drop: float, a
     else:
         found = "significant" if significant else "not significant"
         why = f"{drop:.{places}f} worse than {compared.baseline}, {found} (p {p:.4f})"
-        if significant:
+        if significant and max_drop:
             why += f", {'more' if drop > max_drop else 'not more'} than the {max_drop:g} allowed"
         elif one.power and not math.isnan(detectable):
             why += f"; on {count(one.power.documents, 'document')} a drop of {detectable:.{places}f} would be detected"

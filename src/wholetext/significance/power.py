@@ -72,8 +72,8 @@ def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
     if count >= FEW:
         return ""
     if count == 1:
-        return ("1 document only: documents give no interval, and no difference can be significant by document "
-                "(to resample segments: --resample segments, in Python unit='segment')")
+        return ("1 document only: there are no intervals and significance tests over documents (over segments: "
+                "--resample segments, in Python unit='segment')")
     text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
     if least * comparisons > alpha:

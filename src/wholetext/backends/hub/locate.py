@@ -151,7 +151,7 @@ def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = 
         return cached(name, "", patterns=patterns) or download(name, "", patterns=patterns)
     except ModelError as fault:
         raise ModelError(f"its {what} {name!r} was not found ({fault.what})", where=str(checkpoint),
-                         next=f"put a folder {Path(name).name!r} next to the checkpoint's, or with a connection: "
+                         next=f"put a folder {Path(name).name!r} next to the checkpoint's, or download it: "
                          f"wholetext models fetch {name}") from fault  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
         pin = f" --revision {revision}" if revision else ""
         raise ModelError(f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
                          "disabled (HF_HUB_OFFLINE)",
-                         next=_near(name) or f"with a connection: wholetext models fetch {name}{pin}")
+                         next=_near(name) or f"unset it and run: wholetext models fetch {name}{pin}")
     hub = _client()
     try:
         files = [item.rfilename for item in hub.HfApi().model_info(name, revision=revision or None).siblings or ()]
@@ -310,8 +310,8 @@ def _fault(name: str, fault: Exception) -> ModelError:
         return ModelError(f"model {name!r} has no such revision",
                           next=f"drop the #revision; {fetch} downloads the latest")
     first = (str(fault).strip().splitlines() or [kind])[0]
-    return ModelError(f"there is no folder {name!r}, and the model could not be fetched ({kind}: {first[:200]})",
-                      next=_near(name) or f"with a connection: {fetch}")
+    return ModelError(f"model {name!r} is not a local folder and could not be downloaded ({kind}: {first[:200]})",
+                      next=_near(name) or f"download it with an internet connection: {fetch}")
 
 
 def _near(name: str) -> str:
