@@ -37,6 +37,7 @@ def list_(
     if no_ref:
         known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
         known["aliases"] = {name: spec for name, spec in known["aliases"].items() if reference_free(name)}
+        known["changes"] = {}  # they need references
     if format == "json":
         print_json(known)
         return
@@ -59,7 +60,8 @@ def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
     print("\nviews (write view:metric)")
     for view, summary in known["views"].items():
         entry(f"  {view:<{wide}} ", summary)
-    print("\nchanges (of `wholetext stress`)")
+    if known["changes"]:
+        print("\nchanges (of `wholetext stress`)")
     for change, one in known["changes"].items():
         entry(f"  {change:<{wide}} {one['kind']:<9} ", one["summary"])
     print()

@@ -22,6 +22,7 @@ from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
+    from wholetext.scoring.plan import Plan
     from wholetext.scoring.sweep import Sweep
 
 
@@ -153,20 +154,28 @@ def plan(
     if format == "json":
         terminal.print_json([one.as_json() for one in plans])
         return
-    for one in plans:
-        print(one.spec)
-        left_out = f"{one.dropped} of {count(one.segments, 'segment')} not scored"
-        print(f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, "
-              f"{count(one.distinct, 'distinct request')}, {left_out if one.dropped else 'every segment is scored'}")
-        if one.tokens is not None:
-            print(f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
-                  f"{one.lost_focus} scored text")
-        if one.calls is not None:
-            print(f"  {one.calls}")
-        for row in one.shown:
-            where = f"{printable(row.doc)} {row.start + 1}–{row.stop}, {printable(row.system)}"
-            print(f"  {where}  (« » marks what is scored)")
-            for side, text in row.sides:
+    with terminal.paged():
+        for one in plans:
+            _print_plan(one)
+
+
+def _print_plan(one: Plan) -> None:
+    print(one.spec)
+    left_out = f"{one.dropped} of {count(one.segments, 'segment')} not scored"
+    print(f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, "
+          f"{count(one.distinct, 'distinct request')}, {left_out if one.dropped else 'every segment is scored'}")
+    if one.tokens is not None:
+        print(f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
+              f"{one.lost_focus} scored text")
+    if one.calls is not None:
+        print(f"  {one.calls}")
+    for row in one.shown:
+        segments = f"{row.start + 1}–{row.stop}" if row.stop > row.start + 1 else row.stop
+        print(f"  {printable(row.doc)} {segments}, {printable(row.system)}  (« » marks what is scored)")
+        for side, text in row.sides:
+            if sys.stdout.isatty():
+                terminal.entry(f"    {side:<6} ", printable(text))
+            else:
                 print(f"    {side:<6} {printable(text)}")
 
 

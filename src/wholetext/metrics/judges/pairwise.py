@@ -24,7 +24,7 @@ class JudgePairwise(Judge):
     """
 
     name = "judge-pairwise"
-    summary = "comparisons with the other systems that an LLM lets it win, in per cent: judge-pairwise@MODEL"
+    summary = "percentage of comparisons with the other systems that an LLM decides in its favour: judge-pairwise@MODEL"
     rivals = True
     file = "pairwise"
     schema = "choice"
