@@ -112,3 +112,17 @@ def test_the_script_for_bash_works() -> None:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
     assert done.stdout == "bleu\n", done.stderr
+
+
+def test_commands_are_described_as_in_the_help_and_installing_shows_colours(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "wholetext gat")
+    monkeypatch.setenv("_WHOLETEXT_COMPLETE", "complete_zsh")
+    with pytest.raises(SystemExit):
+        main()
+    assert "Exit with code 1 if a system got significantly worse" in capsys.readouterr().out
+    monkeypatch.delenv("_WHOLETEXT_COMPLETE")
+    monkeypatch.setattr("typer.completion.install", lambda **_: ("bash", "~/.bash_completions/wholetext.sh"))
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
+    with pytest.raises(SystemExit):
+        main(["--install-completion"])
+    assert "\\x1b" not in capsys.readouterr().out

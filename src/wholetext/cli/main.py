@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import warnings
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -54,6 +55,7 @@ VERBS = {
 }
 # verbs whose finished rows are in the cache
 SCORING = {"score", "sweep", "meta", "contrast", "judge-check", "stress", "demo", "features"}
+_COMPLETION = {"--install-completion", "--show-completion"}
 INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 
@@ -107,6 +109,7 @@ def command(verb: str, found: Any) -> Any:
         app.command(verb, cls=titled)(flattened(found))
     made = typer.main.get_command(app)
     made.name = verb
+    made.short_help = next((verbs[verb] for verbs in COMMANDS.values() if verb in verbs), made.short_help)
     return made
 
 
@@ -153,7 +156,7 @@ def main(argv: list[str] | None = None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WholetextWarning)  # verbs print notes themselves
-            with guarded():
+            with nullcontext() if _COMPLETION.intersection(given[:1]) else guarded():  # typer's message has colours
                 if VARIABLE in os.environ:
                     with completing():
                         build()(prog_name="wholetext")
