@@ -84,7 +84,7 @@ function comparedBy() {
     { class: "legend" },
     `Paired ${test} over ${unit === "doc" ? "documents" : "segments"}, ${count(+draws)} draws; p (Holm) is corrected `,
     `over the ${plural(head.systems.length - 1, "comparison")} with the second system. `,
-    "The estimate of documents needed takes the observed difference for the true one.",
+    "The estimate of documents needed assumes that the observed difference is the true one.",
   );
 }
 
@@ -177,7 +177,7 @@ function drivers(metric, table, a, b) {
       "p",
       { class: "note" },
       said,
-      `${forFirst} of ${all.length} documents speak for `,
+      `${forFirst} of ${all.length} documents favour `,
       el("bdi", {}, head.systems[a]),
       ".",
     ),
