@@ -21,7 +21,8 @@ def check(texts: list[tuple[list[str], list[str]]]) -> None:
     texts = sorted(texts, key=lambda pair: -len(pair[0]))
     many = pairs([hyp for hyp, _ in texts], [tuple(ref) for _, ref in texts])
     rows = table(many, beam(many))
-    places, ref_wrong, hyp_wrong = alignment(many, rows)
+    places, ref_wrong, aligned = alignment(many, rows)
+    hyp_wrong = ~aligned.any(axis=0)
     start = 0
     for n, (hyp, ref) in enumerate(texts):
         distance, trace = lib_ter.BeamEditDistance(ref)(hyp)

@@ -20,7 +20,7 @@ from wholetext.types import IntArray
 Bits = npt.NDArray[np.uint64]  # (k, n): k machine words, the first bit of the first one is the first word of a text
 BoolArray = npt.NDArray[np.bool_]
 BEAM = 25  # half the width of the beam
-_ONE, _FULL = np.uint64(1), np.uint64(2**64 - 1)
+_ONE, _LAST, _FULL = np.uint64(1), np.uint64(63), np.uint64(2**64 - 1)
 _FIRST = np.array([2**n - 1 for n in range(65)], dtype=np.uint64)  # the first n bits
 
 
@@ -122,39 +122,38 @@ def advance(match: Bits, up: Bits, down: Bits) -> tuple[Bits, Bits]:
     Returns where the next row equals the cell on the upper left, and where it exceeds that above. Hyyrö 2003, figure 3,
     with the distance from the empty reference growing by one in each row.
     """
-    same = _sum(match & up, up)  # (k, n)
+    common = match & up
+    same = common + up  # (k, n)
+    for i in range(1, len(up)):  # carries between machine words
+        over = same[i - 1] < common[i - 1]
+        if i > 1:
+            over |= (same[i - 1] == common[i - 1]) & carried
+        carried = over
+        same[i] += carried
     same ^= up
     same |= match
     same |= down
     more = same | up
     np.invert(more, out=more)
     more |= down
-    less = _next(same & up)
-    left = _next(more)
+    up &= same
+    _next(up, up)
+    left = _next(more, common)
     left[0] |= _ONE
-    np.bitwise_or(same, left, out=up)
-    np.invert(up, out=up)
-    up |= less
     np.bitwise_and(left, same, out=down)
+    left |= same
+    np.invert(left, out=left)
+    up |= left
     return same, more
 
 
-def _sum(a: Bits, b: Bits) -> Bits:
-    total = a + b
-    if len(a) > 1:
-        carried = np.zeros(a.shape[1], dtype=bool)
-        for i in range(1, len(a)):
-            carried = (total[i - 1] < a[i - 1]) | ((total[i - 1] == a[i - 1]) & carried)
-            total[i] += carried
-    return total
-
-
-def _next(bits: Bits) -> Bits:
+def _next(bits: Bits, out: Bits) -> Bits:
     """Each bit one place further."""
-    moved: Bits = bits << _ONE
-    if len(bits) > 1:
-        moved[1:] |= bits[:-1] >> np.uint64(63)
-    return moved
+    carried = bits[:-1] >> _LAST if len(bits) > 1 else None
+    np.left_shift(bits, _ONE, out=out)
+    if carried is not None:
+        out[1:] |= carried
+    return out
 
 
 def ones(bits: Bits, stop: IntArray) -> IntArray:
@@ -209,14 +208,15 @@ def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> Table:
     return Table(ups, downs, corners, aboves, distance)
 
 
-def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, BoolArray]:
-    """Positions of the words of references in hypotheses, and which words of both are wrong.
+def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, Bits]:
+    """Positions of the words of references in hypotheses, which of them are wrong, and (k, words) the matches.
 
     The first two have a place before each reference. A word only in the reference is placed where the word before
     it does. Of equally short paths, from the end, a match or substitution is preferred to a word of the hypothesis
     alone, and that to one of the reference alone.
     """
-    left, match = _path(texts, rows)
+    left, matches = _path(texts, rows)
+    match = np.bitwise_or.reduce(matches, axis=0) > 0
     pair, place = texts.owners()
     entered = texts.ref_lengths[pair]  # (words,) words of the reference before the row of the next word
     entered[place + 1 < texts.hyp_lengths[pair]] = left[len(texts) :]
@@ -229,11 +229,11 @@ def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, BoolArray
     ref_wrong = np.ones(len(reached), dtype=bool)
     ref_wrong[(starts[pair] + left + 1)[match]] = False
     owner = np.repeat(np.arange(len(texts)), texts.ref_lengths + 1)
-    return np.maximum.accumulate(reached) - owner * longest - 1, ref_wrong, ~match
+    return np.maximum.accumulate(reached) - owner * longest - 1, ref_wrong, matches
 
 
-def _path(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray]:
-    """(words of hypotheses,) how many words of the reference come before the row of each, and whether it is a match."""
+def _path(texts: Pairs, rows: Table) -> tuple[IntArray, Bits]:
+    """(words of hypotheses,) how many words of the reference come before the row of each; (k, words) its match."""
     before = _below(texts.ref_lengths, len(rows.up))  # (k, pairs) words of the reference that are not aligned yet
     lefts, matches = np.empty_like(rows.up), np.empty_like(rows.up)
     stops = rows.corner | rows.above
@@ -241,11 +241,11 @@ def _path(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray]:
         at, n = texts.row(place), int(texts.counts[place])
         full = _up_to_last(stops[:, at] & before[:, :n])  # the rest is in the reference alone
         less = full >> _ONE
-        less[:-1] |= full[1:] << np.uint64(63)
+        less[:-1] |= full[1:] << _LAST
         less ^= full
         less &= rows.corner[:, at]  # the last cell, if the one on its upper left leads there
         matches[:, at] = less
         full ^= less
         before[:, :n] = lefts[:, at] = full
     matches &= texts.match
-    return ones(lefts, np.full(lefts.shape[1], 64 * len(lefts))), np.bitwise_or.reduce(matches, axis=0) > 0
+    return ones(lefts, np.full(lefts.shape[1], 64 * len(lefts))), matches

@@ -74,11 +74,10 @@ def _search(texts: Pairs, beamed: bool) -> IntArray:
         texts = _shifted(texts, shifts)
 
 
-def _matches(texts: Pairs) -> tuple[IntArray, IntArray]:
+def _matches(place: IntArray, match: Bits) -> tuple[IntArray, IntArray]:
     """Equal words that are near enough: the number of the word of the hypothesis, the place in the reference."""
-    place = texts.owners()[1]
-    slot, word = np.nonzero(texts.match)
-    bits = texts.match[slot, word]
+    slot, word = np.nonzero(match)
+    bits = match[slot, word]
     found = []
     while len(bits):  # the first bit of each that has one
         first = bits & -bits
@@ -100,9 +99,10 @@ def _candidates(texts: Pairs, rows: Table) -> tuple[Shifts, IntArray]:
     reference, unless it is there already. It goes before the word that its first word is aligned with, or after the
     one that any of its words is.
     """
-    places, ref_wrong, hyp_wrong = alignment(texts, rows)
+    places, ref_wrong, aligned = alignment(texts, rows)
+    hyp_wrong = np.bitwise_or.reduce(aligned, axis=0) == 0
     owner, at = texts.owners()
-    word, j = _matches(texts)
+    word, j = _matches(at, texts.match ^ aligned)  # a block that begins with an aligned word is there already
     pair, place = owner[word], at[word]
     ref = (np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths)[pair] + j
     there, room = places[ref], np.minimum(texts.hyp_lengths[pair] - place, texts.ref_lengths[pair] - j)
