@@ -1,11 +1,14 @@
-"""`wholetext show`: every parameter is explained."""
+"""`wholetext list` and `show`: what there is, and every parameter explained."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
+from in_process import call
 from wholetext.cli.main import main
 from wholetext.registry import BUILTIN, explanations, metric_class
 from wholetext.types import Metric
@@ -42,3 +45,23 @@ def test_show_fits_80_columns(name: str, capsys: pytest.CaptureFixture[str], mon
     assert not left.value.code and "parameters\n" in out and "``" not in out
     assert not [line for line in out.splitlines() if len(line) > 80]
     assert "\n      " in out.split("parameters\n")[1]
+
+
+def test_list_show_cache_and_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "chrf++" in call(capsys, "list")[1]
+    assert "chrf" in json.loads(call(capsys, "list", "--json")[1])["metrics"]
+    assert "Popović" in call(capsys, "show", "chrf")[1]
+    assert "partial" in call(capsys, "show", "slide")[1]
+    code, out, err = call(capsys, "demo", "--out", str(tmp_path / "run"), "-m", "bleu")
+    assert code == 0, err
+    assert "patchwork" in out
+    assert out.splitlines()[-1].startswith(f"report: {tmp_path / 'run' / 'report.html'} (")
+    assert "rows:bleu" in call(capsys, "cache", "info")[1]
+    assert "dropped" in call(capsys, "cache", "clear")[1]
+
+
+
+def test_reference_free_metrics_are_listed_with_their_aliases(capsys: pytest.CaptureFixture[str]) -> None:
+    out = call(capsys, "list", "--no-ref")[1]
+    assert "slide-kiwi" in out and "metricx-qe" in out and "doc-bertscore" not in out and "doc-comet " not in out
+    assert "kiwi" in json.loads(call(capsys, "list", "--no-ref", "--json")[1])["aliases"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -12,10 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from in_process import call
-from wholetext.cli.leaderboard import _scores
 from wholetext.cli.main import main
 from wholetext.cli.shell.spelling import spread
 from wholetext.demo import load
@@ -23,7 +20,6 @@ from wholetext.errors import InputError
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
 from wholetext.scoring.evaluate import evaluate
-from wholetext.significance.compare import compare
 
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
@@ -210,34 +206,6 @@ def test_plan_shows_the_text_with_the_scored_part_marked(files: Path, capsys: py
     assert "112 rows of 1 system," in out
 
 
-def test_options_that_take_files_take_several() -> None:
-    assert spread(["score", "-t", "a", "b", "-m", "x", "-r", "c"]) == [
-        "score",
-        "-t",
-        "a",
-        "-t",
-        "b",
-        "-m",
-        "x",
-        "-r",
-        "c",
-    ]
-    assert spread(["score", "-t", "-", "-q"]) == ["score", "-t", "-", "-q"]
-
-
-def test_list_show_cache_and_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "chrf++" in call(capsys, "list")[1]
-    assert "chrf" in json.loads(call(capsys, "list", "--json")[1])["metrics"]
-    assert "Popović" in call(capsys, "show", "chrf")[1]
-    assert "partial" in call(capsys, "show", "slide")[1]
-    code, out, err = call(capsys, "demo", "--out", str(tmp_path / "run"), "-m", "bleu")
-    assert code == 0, err
-    assert "patchwork" in out
-    assert out.splitlines()[-1].startswith(f"report: {tmp_path / 'run' / 'report.html'} (")
-    assert "rows:bleu" in call(capsys, "cache", "info")[1]
-    assert "dropped" in call(capsys, "cache", "clear")[1]
-
-
 @pytest.mark.parametrize("verb", [["--help"], ["list"], ["score", "--help"]])
 def test_help_and_list_import_nothing_heavy(verb: list[str]) -> None:
     done = subprocess.run(
@@ -339,20 +307,6 @@ def test_plan_repeats_what_the_reader_decided(files: Path, capsys: pytest.Captur
     assert code == 0 and "taken as one document" in err
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
-def test_no_number_is_cut_or_lost_on_a_narrow_terminal(width: int) -> None:
-    corpus, outputs = load("de-en")
-    outputs = (replace(outputs[0], system="a system with a very long name " * 3), *outputs[1:])
-    results = evaluate(corpus, outputs, ["chrf", "slide(size=3,step=1):bleu", "ter", "whole:chrf", "bleu"])
-    comparisons = [compare(scores, draws=100) for scores in results.scores.values()]
-    out = io.StringIO()
-    _scores(comparisons, Console(file=out, width=width, force_terminal=False))
-    assert all(len(line) <= width for line in out.getvalue().splitlines())
-    for comparison in comparisons:
-        for standing in comparison.standings:
-            assert f"{standing.score:.2f} ±" in out.getvalue()
-
-
 @pytest.mark.parametrize("content", ['{"x": 1}', "{"])
 def test_a_folder_that_is_not_ours_is_not_called_a_run(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -392,12 +346,6 @@ def test_without_metrics_the_choice_is_printed(files: Path, capsys: pytest.Captu
     code, out, err = call(capsys, "score", *words)
     assert code == 0 and "metrics: chrf, bleu (choose others with -m)" in err and "chrf ↑" in out
     assert "metrics:" not in call(capsys, "score", *words, "-q")[2]
-
-
-def test_reference_free_metrics_are_listed_with_their_aliases(capsys: pytest.CaptureFixture[str]) -> None:
-    out = call(capsys, "list", "--no-ref")[1]
-    assert "slide-kiwi" in out and "metricx-qe" in out and "doc-bertscore" not in out and "doc-comet " not in out
-    assert "kiwi" in json.loads(call(capsys, "list", "--no-ref", "--json")[1])["aliases"]
 
 
 def test_scores_by_domain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

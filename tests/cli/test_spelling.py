@@ -127,3 +127,9 @@ def test_options_of_other_tools_are_answered_with_ours(
 def test_options_of_other_tools_are_none_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
     words = {word.rstrip(",") for word in call(capsys, "score", "--help")[1].split()}
     assert "--batch_size" in words and not words & {*OTHERS}
+
+
+def test_options_that_take_files_take_several() -> None:
+    spelled = spread(["score", "-t", "a", "b", "-m", "x", "-r", "c"])
+    assert spelled == ["score", "-t", "a", "-t", "b", "-m", "x", "-r", "c"]
+    assert spread(["score", "-t", "-", "-q"]) == ["score", "-t", "-", "-q"]

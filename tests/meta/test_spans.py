@@ -1,4 +1,4 @@
-"""Error spans: measures against their definitions written out in loops, files, pairing, TED raters."""
+"""Error spans: measures against their definitions written out in loops, metrics of a run, TED raters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from scripted import ScriptedServer
 import wholetext as wt
 from wholetext import registry
 from wholetext.cli.main import main
-from wholetext.errors import AlignmentError, InputError
 from wholetext.meta.spans import measures
 from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked
 from wholetext.metrics.judges.parsers import ASPECTS
@@ -173,103 +172,6 @@ def test_a_metric_that_is_right_beats_one_that_is_not() -> None:
     same = wt.evaluate_spans(one("gold", marks), [one("a", noise), one("b", noise)])
     assert all(table.ranks == (1, 1) for table in same.measures)
     assert found.documents == 20 and found.segments == 80
-
-
-# ---------------------------------------------------------------- files
-
-
-MQM = ("system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
-       "A\td\t1\t1\tr1\tx\tab <v>cd</v> e\tStyle\tMinor\n"
-       "A\td\t1\t1\tr1\tx <v>y</v>\tab cd e\tAccuracy/Omission\tMajor\n"
-       "A\td\t2\t2\tr1\tx\tfine\tNo-error\tNo-error\n"
-       "A\td\t3\t3\tr1\tx\tno <v>end\tStyle\tCritical\n")
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_text(text, "utf-8")
-    return path
-
-
-def test_mqm_table(tmp_path: Path) -> None:
-    found, = wt.read_spans(write(tmp_path / "m.tsv", MQM))
-    assert [(mark.segment, mark.text, mark.spans, mark.unplaced) for mark in found.marks] == [
-        (0, "ab cd e", (ErrorSpan(3, 5, "minor"),), 1), (1, "fine", (), 0),
-        (2, "no end", (ErrorSpan(3, 6, "major"),), 0)]
-    assert [mark.error_free(85) for mark in found.marks] == [False, True, False]
-    assert len(found.notes) == 2 and "1 error has no place" in found.notes[0] and "not closed" in found.notes[1]
-
-
-def test_jsonl_and_the_table_of_wmt25_say_the_same(tmp_path: Path) -> None:
-    head = "\t".join(("doc_id", "segment_id", "system_id", "hypothesis_segment", "start_indices", "end_indices",
-                      "error_types"))
-    table = f"{head}\nd\t7\tA\tab cd\t0 missing\t2 missing\tcritical major\nd\t9\tA\tfine\t-1\t-1\tno-error\n"
-    ours = [{"system": "A", "doc": "d", "segment": 0, "text": "ab cd", "score": 50,
-             "spans": [{"start": 0, "end": 2, "severity": "major"}, {"start": None, "end": None, "severity": "major"}]},
-            {"system": "A", "doc": "d", "segment": 1, "text": "fine", "score": 90, "spans": []}]
-    esa = [{"system": "A", "doc_id": "d", "line_id": 7, "tgt": "ab cd", "esa_score": 50, "esa_spans": [
-        {"start_i": 0, "end_i": 9, "severity": "major"},
-        {"start_i": "missing", "end_i": "missing", "severity": "major"},
-        {"start_i": 0, "end_i": 1, "severity": "undecided"}]},
-        {"system": "A", "doc_id": "d", "line_id": 9, "tgt": "fine", "esa_score": 90, "esa_spans": []}]
-    files = [write(tmp_path / "w.tsv", table), *(write(tmp_path / f"{i}.jsonl", "\n".join(map(json.dumps, rows)))
-                                                 for i, rows in enumerate((ours, esa)))]
-    read = [wt.read_spans(path)[0] for path in files]
-    marks = [[(mark.place, mark.unplaced, mark.error_free(85)) for mark in one.marks] for one in read]
-    assert marks[0] == marks[1] == marks[2] == [(("A", "d", 0), 1, False), (("A", "d", 1), 0, True)]
-    assert read[0].marks[0].spans == read[1].marks[0].spans == (ErrorSpan(0, 2, "major"),)
-    assert read[2].marks[0].spans == (ErrorSpan(0, 5, "major"),)
-    assert all(any(word in note for note in read[2].notes) for word in ("after the text", "undecided"))
-
-
-def test_ratings_of_an_evalset(tmp_path: Path) -> None:
-    for part, name, text in (("sources", "en-de.txt", "a\nb\n"), ("documents", "en-de.docs", "news\td\nnews\td\n"),
-                             ("system-outputs/en-de", "A.txt", "wrong\nright\n"),
-                             ("references", "en-de.refA.txt", "a\nb\n")):
-        (tmp_path / part).mkdir(parents=True)
-        write(tmp_path / part / name, text)
-    (tmp_path / "human-scores").mkdir()
-    rating = json.dumps({"errors": [{"start": 0, "end": 5, "severity": "major"},
-                                    {"start": 0, "end": 1, "severity": "minor", "is_source_error": True}], "score": 90})
-    path = write(tmp_path / "human-scores" / "en-de.esa.seg.rating", f"A\t{rating}\tr1\nA\tNone\n")
-    mark, = wt.read_spans(path)[0].marks
-    assert (mark.place, mark.rater, mark.spans, mark.unplaced, mark.score, mark.text) == (
-        ("A", "d", 0), "r1", (ErrorSpan(0, 5, "major"),), 1, 90.0, "wrong")
-
-
-HEAD = '{"system": "A", "doc": "d", "segment": 0, "spans": '
-
-
-@pytest.mark.parametrize(("line", "match"), [
-    ('{"system": "A", "doc": "d", "spans": []}', "no system, doc or segment"),
-    (HEAD + '[{"start": 4, "end": 2, "severity": "minor"}]}', "begins at 4"),
-    (HEAD + '[{"start": -3, "end": 2, "severity": "minor"}]}', "place"),
-    (HEAD + '[{"start": 0, "end": 2, "severity": "bad"}]}', "no severity 'bad'"),
-    (HEAD + "3}", "list of objects"), (HEAD + '[], "score": "x"}', "not a number"),
-    ("[]", "no error spans"), ('{"a": [}', "not JSON")])
-def test_faults_are_named(tmp_path: Path, line: str, match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        wt.read_spans(write(tmp_path / "s.jsonl", line + "\n"))
-
-
-def test_a_segment_may_not_be_there_twice(tmp_path: Path) -> None:
-    with pytest.raises(AlignmentError, match="there twice"):
-        wt.read_spans(write(tmp_path / "s.jsonl", 2 * (HEAD + "[]}\n")))
-
-
-def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
-    gold, = wt.read_spans(write(tmp_path / "m.tsv", MQM))
-
-    def mine(**changes: object) -> Annotations:
-        line = {"system": "A", "doc": "d", "segment": 1, "text": "fine", "spans": []} | changes
-        return wt.read_spans(write(tmp_path / "s.jsonl", json.dumps(line)))[0]
-
-    assert any("2 of 3 segments" in note for note in wt.evaluate_spans(gold, [mine()]).notes)
-    with pytest.raises(AlignmentError, match="another output"):
-        wt.evaluate_spans(gold, [mine(text="another")])
-    with pytest.raises(AlignmentError, match="no segment is in all files"):
-        wt.evaluate_spans(gold, [mine(system="B")])
-    scores_only = wt.evaluate_spans(gold, [mine(spans=None, score=0.5)])
-    assert np.isnan(scores_only["characters"].values[0]) and scores_only["characters"].ranks == (None,)
 
 
 # ---------------------------------------------------------------- a metric of a run

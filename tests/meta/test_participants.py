@@ -1,0 +1,82 @@
+"""Participants of a meta-evaluation: which systems take part, their human scores, and conventions of WMT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import evalset_folder
+import numpy as np
+import pytest
+
+from wholetext.errors import InputError
+from wholetext.meta import conventions
+from wholetext.meta.participants import Selection, read_participants
+
+LP = "de-en"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return evalset_folder.make(tmp_path)
+
+
+def test_who_takes_part(folder: Path) -> None:
+    field = read_participants(folder, None, Selection())
+    assert field.systems == evalset_folder.SYSTEMS
+    assert field.left_out == {"refB": "human"}
+    assert (field.gold_name, field.refs) == ("mqm", ("refA",))
+    with_human = read_participants(folder, LP, Selection(human=True))
+    assert "refB" in with_human.systems
+    close = read_participants(folder, LP, Selection(human=True, close_refs=("refB",)))
+    assert close.left_out == {"refB": "close to the metrics' reference"}
+    own = read_participants(folder, LP, Selection(human=True, refs=("refB",)))
+    assert own.left_out == {"refB": "the metrics' reference"}
+    few = read_participants(folder, LP, Selection(systems=("alpha", "beta")))
+    assert few.systems == ("alpha", "beta")
+
+
+def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
+    renamed = folder.parent / "wmt22"
+    folder.rename(renamed)
+    for path in (*renamed.rglob("*de-en*"), *renamed.rglob("de-en")):
+        if path.exists() and "de-en" in path.name:
+            path.rename(path.with_name(path.name.replace("de-en", "en-de")))
+    for path in (*renamed.rglob("*.score"), *renamed.rglob("*.tsv")):
+        path.write_text(path.read_text().replace("gamma", "M2M100_1.2B-B4"))
+    field = read_participants(renamed, "en-de", Selection())
+    assert field.left_out["M2M100_1.2B-B4"] == "outlier"
+    assert "M2M100_1.2B-B4" in read_participants(renamed, "en-de", Selection(outliers=True)).systems
+
+
+@pytest.mark.parametrize(("choice", "match"), [
+    (Selection(gold="wmt"), "no human scores 'wmt'"), (Selection(refs=("refZ",)), "no reference 'refZ'"),
+    (Selection(domains=("sport",)), "no domain 'sport'"),
+    (Selection(systems=("omega",)), "no human scores of a system 'omega'"),
+    (Selection(systems=("alpha",)), "1 system is left")])
+def test_faulty_choices(folder: Path, choice: Selection, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        read_participants(folder, LP, choice)
+
+
+def test_levels_are_means_of_judged_segments(folder: Path) -> None:
+    field = read_participants(folder, LP, Selection())
+    seg = field.gold("seg")
+    assert np.isnan(seg[1, 3])
+    np.testing.assert_allclose(field.gold("doc")[:, 0], np.nanmean(seg[:, :5], axis=1))
+    np.testing.assert_allclose(field.gold("sys")[:, 0], np.nanmean(seg, axis=1))
+    np.testing.assert_allclose(field.gold("domain"), field.gold("doc"))
+    talks = read_participants(folder, LP, Selection(domains=("talks",)))
+    np.testing.assert_allclose(talks.gold("sys")[:, 0], np.nanmean(seg[:, 5:], axis=1))
+    assert talks.domain_names == ("talks",)
+    assert talks.judged.tolist() == [False] * 5 + [True] * 3
+
+
+def test_conventions() -> None:
+    assert conventions.standard_reference("wmt21.news", "en-de", ["refA", "refC"]) == "refC"
+    assert conventions.standard_reference("wmt21.news.mqm", "zh-en", ["refA", "refB"]) == "refB"
+    assert conventions.standard_reference("wmt21.tedtalks", "en-ru", ["refA"]) == "refA"
+    assert conventions.standard_reference("mine", "a-b", ["x"]) == "x"
+    assert conventions.standard_reference("mine", "a-b", []) is None
+    assert conventions.conventions("wmt20.scores").outliers["pl-en"] == "zlabs-nlp.1162"
+    assert conventions.conventions("wmt21.news").outliers == {}
+    assert conventions.standard_gold(["wmt-z", "mqm"]) == "mqm"
