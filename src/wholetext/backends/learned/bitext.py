@@ -118,7 +118,7 @@ def compared(hyp: Windows, src: Windows, empty: bool = False) -> FloatArray:
 
 
 def _best(ours: Array, theirs: Array) -> tuple[FloatArray, IntArray]:
-    """(n,) the best match of each of ours among theirs, and where it is."""
+    """(n,) the best match of each row of one side among the rows of the other, and its index."""
     found, where = np.empty(len(ours)), np.empty(len(ours), dtype=np.int64)
     for at in range(0, len(ours), ROWS):
         similar = ours[at : at + ROWS] @ theirs.T

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.device import memory, torch_module
 from wholetext.backends.learned.separate import PairForm, Texts, in_order, tail
 from wholetext.languages.overlap import FOLDED, likeness_folded
 from wholetext.types import Excerpt, FloatArray
@@ -47,17 +46,11 @@ class Vectors(Texts):
     """Backend: view → Encoded."""
 
     def run(self, batch: Sequence[Excerpt]) -> list[Encoded]:
-        torch = torch_module()
-        layouts = [self.layout(view) for view in batch]
-        states = self.body.states([layout.ids for layout in layouts], None, learning=False)
-        with torch.inference_mode(), memory():
-            stacked = torch.stack(states, dim=1)  # (batch, layers, tokens, width)
-            unit = torch.nn.functional.normalize(stacked, dim=-1).cpu().numpy()
-            plain = stacked.cpu().numpy()
+        layouts, plain, unit = self.stacked(batch)
         found = []
-        for i, layout in enumerate(layouts):
+        for layout, states, units in zip(layouts, plain.cpu().numpy(), unit.cpu().numpy()):
             start, stop, kept = layout.start, layout.stop, layout.kept(markers=True)
-            found.append(Encoded(unit[i, :, start:stop].copy(), plain[i][:, kept].mean(axis=1),
+            found.append(Encoded(units[:, start:stop].copy(), states[:, kept].mean(axis=1),
                                  rarity(layout.ids[start:stop])))
         return found
 

@@ -47,6 +47,15 @@ class Texts:
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.body.encoder.spread(work, batches)
 
+    def stacked(self, batch: Sequence[Excerpt]) -> tuple[list[Layout], Any, Any]:
+        """Layouts of the texts; (batch, layers, tokens, width) states, and the same as unit vectors."""
+        torch = torch_module()
+        layouts = [self.layout(view) for view in batch]
+        states = self.body.states([layout.ids for layout in layouts], None, learning=False)
+        with torch.inference_mode(), memory():
+            states = torch.stack(states, dim=1)
+            return layouts, states, torch.nn.functional.normalize(states, dim=-1)
+
 
 class TextForm:
     """What forms have in common that read each text by itself, through the backend ``texts``."""
@@ -151,13 +160,8 @@ class Units(Texts):
     """Backend: view → (layers, tokens, width) unit vectors of its scored tokens."""
 
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
-        torch = torch_module()
-        layouts = [self.layout(view) for view in batch]
-        states = self.body.states([layout.ids for layout in layouts], None, learning=False)
-        with torch.inference_mode(), memory():
-            stacked = torch.stack(states, dim=1)  # (batch, layers, tokens, width)
-            unit = torch.nn.functional.normalize(stacked, dim=-1).cpu().numpy()
-        return [row[:, layout.start : layout.stop].copy() for row, layout in zip(unit, layouts)]
+        layouts, _, units = self.stacked(batch)
+        return [row[:, layout.start : layout.stop].copy() for row, layout in zip(units.cpu().numpy(), layouts)]
 
 
 class PairForm(TextForm):

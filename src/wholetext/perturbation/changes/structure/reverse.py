@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from wholetext.perturbation.change import Change, Refused, Site, Text
-from wholetext.perturbation.changes.structure.shuffle import LEAST, permuted
+from wholetext.perturbation.change import Change, Site, Text
+from wholetext.perturbation.changes.structure.shuffle import permuted
 
 
 class Reverse(Change):
@@ -15,7 +15,4 @@ class Reverse(Change):
     summary = "the sentences of the document in reverse order"
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        size = len(text.whole_units())
-        if size < LEAST:
-            raise Refused(f"fewer than {LEAST} whole sentences")
-        return permuted(text, list(reversed(range(size))))
+        return permuted(text, lambda order: order[::-1])
