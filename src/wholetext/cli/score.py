@@ -171,12 +171,15 @@ def _print_plan(one: Plan) -> None:
         print(f"  {one.calls}")
     for row in one.shown:
         segments = f"{row.start + 1}–{row.stop}" if row.stop > row.start + 1 else row.stop
-        print(f"  {printable(row.doc)} {segments}, {printable(row.system)}  (« » marks what is scored)")
+        marked = "" if one.calls else "  (« » marks what is scored)"
+        print(f"  {printable(row.doc)} {segments}, {printable(row.system)}{marked}")
         for side, text in row.sides:
-            if sys.stdout.isatty():
-                terminal.entry(f"    {side:<6} ", printable(text))
-            else:
-                print(f"    {side:<6} {printable(text)}")
+            for at, line in enumerate(text.split("\n") if one.calls else [text]):  # a prompt has lines
+                head = f"    {'' if at else side:<6} "
+                if sys.stdout.isatty():
+                    terminal.entry(head, printable(line))
+                else:
+                    print(f"{head}{printable(line)}")
 
 
 def sweep(

@@ -51,11 +51,12 @@ class PlannedCalls:
     def __str__(self) -> str:
         """Calls, tokens and cost in four lines."""
         how = "counted by the endpoint" if self.counted else "estimated from bytes"
-        cost = "no price (--prices)" if self.cost is None else f"at most {self.cost:.4f} {self.currency}".rstrip()
+        cost = ("cost unknown: no price of this model (--prices)" if self.cost is None
+                else f"cost at most {self.cost:.4f} {self.currency}".rstrip())
         more = "" if self.repair_cost is None else f", at most {self.repair_cost:.4f} {self.currency}".rstrip()
         return (f"{count(self.calls, 'call')}, {self.stored} answered before; the others:\n"
                 f"  {self.tokens_in:,} input tokens ({how}), at most {self.tokens_out:,} output tokens,\n"
-                f"  cost {cost}\n"
+                f"  {cost}\n"
                 f"  repairs (answers that cannot be read): at most {self.repair_tokens[0]:,} input and\n"
                 f"  {self.repair_tokens[1]:,} output tokens more{more}")
 
