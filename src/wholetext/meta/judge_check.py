@@ -24,6 +24,7 @@ from wholetext.registry import scorer
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
+from wholetext.significance.power import FEW
 from wholetext.significance.resample import ratio
 from wholetext.spec import Call, Spec, Value, parse
 from wholetext.types import Corpus, Output, Scores
@@ -97,6 +98,8 @@ def judge_check(
     measures = tuple(one for task in tasks for one in task.figures(results.scores))
     if len(corpus) < 2:
         plan.notes.append("there is one document only, and so no interval over documents")
+    elif len(corpus) < FEW:
+        plan.notes.append(f"{len(corpus)} documents only: with fewer than {FEW} the intervals are too narrow")
     notes = tuple(dict.fromkeys((*plan.notes, *results.warnings)))
     return JudgeCheck(tuple(specs), settings, measures, results, notes)
 
