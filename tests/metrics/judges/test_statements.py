@@ -86,7 +86,8 @@ def test_who_answers_does_not_refuse(text: str) -> None:
 
 
 FORMS = ("{0}", "Score: {0}", "**Score:** {0}/100", "The score is {0}.", "I would give it {0}.", "Final score: {0}",
-         "It deserves {0}.", "{0} out of 100", "{0}%", "[{0}]", "<score>{0}</score>", "{0} points", "{0}.0")
+         "It deserves {0}.", "{0} out of 100", "{0}%", "[{0}]", "<score>{0}</score>", "{0} points", "{0}.0",
+         "On a scale from 0 to 100, I would give it {0}.", "Score: {0} on a scale from 0 to 100.")
 
 
 @pytest.mark.parametrize("between", ["\n", "\n\n", " ", ". ", "; ", " - ", " -> ", " or ", ", but ", " (", ": "])

@@ -29,7 +29,7 @@ from wholetext.metrics.judges.statements import (
     stated_score,
 )
 
-PARSER = "3"  # raised when an answer is read otherwise than before
+PARSER = "4"  # raised when an answer is read otherwise than before
 ASPECTS = ("reference", "tense", "terminology", "connectives", "register")
 MOST = 20_000  # characters of prose that are read
 MOST_JSON = 400_000  # of JSON: a long text may have hundreds of errors

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 REFUSED = "the judge refused to answer"
 
-_SCALE = re.compile(r"\(?\b(?:(?:on )?a scale )?(?:of |from |between )?0\s*(?:-|–|—|to|and)\s*100\b\)?", re.I)
+_SCALE = re.compile(r"\(?\b(?P<named>(?:on )?a scale )?(?:of |from |between )?0\s*(?:-|–|—|to|and)\s*100\b\)?"
+                    r"(?(named),?)", re.I)  # fmt: skip
 _NUMBER = r"(?P<number>\d{1,3})(?:\s*(?:/|out of|of)\s*100)?"
 _LABEL = (r"(?:(?:my|the|your|final|overall|total|translation|quality|given|assigned|esa|da|sqm)\s+)*"
           r"(?:score|rating|grade|quality|answer)(?:\s+(?:of|for)\s+(?:the|this)\s+(?:translation|segment))?")
@@ -19,7 +20,7 @@ _GAVE = (r"I(?:['’]d| would| will)?\s+(?:give|rate|assign|score|grade)\s+(?:(?
          r"(?:with |as |at )?(?:an? )?(?:(?:overall |final )?(?:score|rating|grade) of )?")  # fmt: skip
 _STATED = re.compile(
     rf"(?P<label>{_LABEL}(?:\s*[:=]\s*|\s+[-–]\s+|\s+is:?\s+|\s+of\s+|\s+)|{_GAVE})?[\"'(\[]*{_NUMBER}[\"')\]]*"
-    r"(?P<end>[.!]?)(?P<tail>(?(label)(?:\s*\(.*\)[.!]?|\s+[-–—]\s.*|,?\s+(?:because|since|as)\s.*)?|))", re.I)
+    r"\s*[.!]?(?P<tail>(?(label)(?:\s*\(.*\)[.!]?|\s+[-–—]\s.*|,?\s+(?:because|since|as)\s.*)?|))", re.I)
 _TENS = r"twenty|thirty|fou?rty|fifty|sixty|seventy|eighty|ninety|hundred"
 _ANY_NUMBER = re.compile(rf"[-+−~<>≤≥]?\d+(?:[.,]\d+)*|\b(?:{_TENS})\b", re.I)
 _COUNTED = re.compile(r"(?:\s+[^\W\d]+){0,2}?\s+(?:errors?|mistakes?|issues?|slips?|words?|sentences?|segments?|"
@@ -37,8 +38,9 @@ _FOREIGN = re.compile(  # in the line that leads to a statement: it is not the j
 _CONDITION = re.compile(rf"\b(?:if|unless|examples?|claims?|according|requires?|not really|{_ASKED})\b", re.I)
 _TAG = re.compile(r"</?[a-z][a-z_]*\b[^<>\n]*>|<\|", re.I)
 _CHOICE = re.compile(
-    r"\A(?:(?:the\s+)?(?:better|best|winner|answer|verdict|choice)(?:\s+(?:one|translation))?\s*(?:is)?\s*[:=]?\s*)?"
-    r"(?:translation\s+|option\s+)?[\[(\"']*(A|B|tie|both|equal|neither)[\])\"']*(?:\s+is\s+better)?[.!]?\Z", re.I)
+    r"\A(?:(?:(?:the|my)\s+)?(?:better|best|winner|answer|verdict|choice)(?:\s+(?:one|translation))?\s*(?:is)?\s*[:=]?\s*)?"
+    r"(?:translation\s+|option\s+)?[\[(\"']*((?P<one>A|B)|tie|both|equal|neither)[\])\"']*"
+    r"(?:\s+is\s+better(?(one)(?:\s+than\s+(?:translation\s+|option\s+)?(?!(?P=one))[AB])?))?[.!]?\Z", re.I)
 _OTHER_CHOICE = re.compile(r"(?-i:\b[AB]\b)|\b(?:tie|draw|equal|neither|both|former|latter|first|second|not|worse)\b|"
                            r"n['’]t\b", re.I)  # fmt: skip
 _REFUSAL = re.compile(
