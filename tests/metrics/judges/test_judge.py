@@ -113,6 +113,8 @@ def test_a_prompt_file_that_was_edited_is_read_anew(server: ScriptedServer, tmp_
         hashes.add(scores(spec).signature["prompt"])
         assert server.asked[-1]["messages"][-1]["content"].startswith(word)
     assert len(hashes) == 2
+    for view, hidden in (("sentence", False), ("context(prev=1)", True)):
+        assert any("shown no context" in note for note in results(f"{view}:{spec}").warnings) == hidden
 
 
 def test_a_call_without_an_answer_is_nan_and_asked_for_again_by_the_next_run(server: ScriptedServer) -> None:

@@ -118,7 +118,8 @@ def test_a_prompt_of_ones_own_has_only_what_stands_in_it(tmp_path: Path) -> None
 @pytest.mark.parametrize(("text", "words"), [
     ("system = 'x'", "no user message"), ("user = 'x'\nother = 'y'", "wrong key other"), ("user = 3", "wrong key user"),
     ("user = 'rate {source_seg}'", "unknown field {source_seg}"), ("user = ", "TOML"),
-    ("user = 'x'\n[[examples]]\nsrc = 'a'", "an example is not"),
+    ("user = '{hyp}'\n[[examples]]\nsrc = 'a'", "an example is not"),
+    ("user = 'Rate {src}'", "does not show the translation"),
 ])  # fmt: skip
 def test_prompt_files_that_cannot_be_used_are_errors(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "mine.toml").write_text(text, "utf-8")
@@ -129,3 +130,24 @@ def test_prompt_files_that_cannot_be_used_are_errors(tmp_path: Path, text: str, 
 def test_schemas_ask_for_everything_and_nothing_else() -> None:
     rubric = json.loads(SCHEMAS["rubric"])
     assert rubric["required"] == list(ASPECTS) and rubric["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(("name", "text", "words"), [
+    ("pairwise", "{hyp}", "write {texts}, or {a} and {b}"), ("pairwise", "{a} {src}", "or {a} and {b}"),
+    ("esa", "{texts}", "does not show the errors"), ("coherence", "{errors}", "write {texts}, or {hyp}"),
+])  # fmt: skip
+def test_a_prompt_shows_what_its_judge_is_asked_about(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / "mine.toml").write_text(f"user = '{text}'", "utf-8")
+    with pytest.raises(InputError, match=words):
+        load_prompt(name, str(tmp_path / "mine.toml"))
+
+
+def test_what_a_prompt_leaves_out_of_a_view_is_said(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("user = 'Rate {hyp}'", "utf-8")
+    mine, ours = load_prompt("da", str(tmp_path / "mine.toml")), load_prompt("da")
+    assert not mine.caveats(texts()) and not ours.caveats(texts(context=True))
+    (hidden,) = mine.caveats(texts(context=True))
+    assert "no context" in hidden
+    nowhere = Texts(("de", ""), texts().sides)
+    (unknown,) = ours.caveats(nowhere)
+    assert "languages" in unknown and not mine.caveats(nowhere)  # it names none

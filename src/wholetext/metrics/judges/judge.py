@@ -212,6 +212,9 @@ class Judge(Metric):
             mean, spread = trimmed(values)
             rows.append([*mean, *((spread,) if self.samples > 1 else ())])
             self.note(i, request, one, run)
+            for _, prompt in self.prompts().values():
+                for caveat in prompt.caveats(self.texts(request, run.langs)):
+                    run.warn(caveat)
             if self.samples > 1:
                 run.detail(i, samples=[None if value != value else value for value in values[:, 0].tolist()])
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))

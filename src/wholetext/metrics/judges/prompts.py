@@ -101,6 +101,15 @@ class Prompt:
         messages.append(("user", self._filled("user", texts, form, errors=marked)))
         return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "", sample)
 
+    def caveats(self, texts: Texts) -> list[str]:
+        """What is not in the prompt although a reader of the scores would expect it there."""
+        said = self.parts["system"] + self.parts["user"]
+        sides = zip(("{source_language}", "{target_language}"), texts.langs)
+        unknown = any(field in said and not code for field, code in sides)
+        notes = ["the judge is not told the languages, which are unknown: give them with -l or langs="] * unknown
+        hidden = texts.has_context and "{texts}" not in said
+        return notes + ["the judge is shown no context, as its prompt has no {texts}"] * hidden
+
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
         """The same call with the answer that could not be used, and a request for another."""
         again = _fill(self.parts["repair"], {"problem": problem, "answer": self.parts[form]})
@@ -146,6 +155,7 @@ def load_prompt(name: str, file: str = "") -> Prompt:
         if unknown:
             raise InputError(f"{key} has an unknown field {{{unknown[0]}}}", where=file,
                              next=f"fields are {', '.join(_FIELDS)}")
+    _check_shown(name, parts["system"] + parts["user"], file)
     try:
         for one in examples:
             _example_texts(one)
@@ -155,6 +165,17 @@ def load_prompt(name: str, file: str = "") -> Prompt:
                          where=file, next=_FORM) from None
     digest = hashlib.blake2b(json.dumps([parts, examples]).encode(), digest_size=6).hexdigest()
     return Prompt({key: value.strip() for key, value in parts.items()}, examples, digest)
+
+
+def _check_shown(name: str, said: str, file: str) -> None:
+    """A judge that does not see what it judges would answer all the same."""
+    ways = (("texts",), ("a", "b")) if name == "pairwise" else (("texts",), ("hyp",))
+    if not any(all(f"{{{field}}}" in said for field in way) for way in ways):
+        other = "{a} and {b}" if name == "pairwise" else "{hyp}"
+        raise InputError("the prompt does not show the translation", where=file, next=f"write {{texts}}, or {other}")
+    if name == "esa" and "{errors}" not in said:
+        raise InputError("the second prompt of judge-esa does not show the errors of the first call", where=file,
+                         next="write {errors}; errors_prompt=FILE is the prompt of the first call")
 
 
 def listed(faults: Sequence[Fault], form: str) -> str:
