@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -236,18 +236,20 @@ def open_run(folder: Path | str) -> Results:
     if not isinstance(folder, (str, Path)):
         raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
     found = replace(read_run(Path(folder), _reducing), spell=_spell)
-    offers = [note for spec, by_system in found.scores.items() if (note := _reparse(spec, by_system.values()))]
-    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *offers))))
+    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *reparse_offers(found)))))
 
 
-def _reparse(spec: str, scores: Iterable[Scores]) -> str:
-    """An offer, where a judge's answers were read by another version of the parser than this one."""
-    used = {one.signature["parser"] for one in scores if "parser" in one.signature}
-    if used <= {PARSER}:
-        return ""
-    return (f"{spec}: the judge's answers were read by version {', '.join(sorted(used))} of the parser, and this is "
-            f"version {PARSER}: `wholetext score` again parses the stored answers with it, and calls the model only "
-            "where an answer that could be parsed before no longer can")
+def reparse_offers(found: Results, only: str | None = None) -> list[str]:
+    """A note where answers of judges (all, or one) were read by another version of the parser than this one."""
+    used = {spec: {one.signature["parser"] for one in by_system.values() if "parser" in one.signature}
+            for spec, by_system in found.scores.items() if only in (None, spec)}  # fmt: skip
+    older = {spec: versions for spec, versions in used.items() if not versions <= {PARSER}}
+    if not older:
+        return []
+    versions = ", ".join(sorted(set().union(*older.values())))
+    return [f"{', '.join(older)}: answers were read by version {versions} of the parser, and this is version {PARSER}: "
+            "`wholetext score` again parses the stored answers with it, and calls the model only where an answer that "
+            "could be parsed before no longer can"]  # fmt: skip
 
 
 def _spell(text: str) -> str:

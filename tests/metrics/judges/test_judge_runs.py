@@ -124,11 +124,17 @@ def test_errors_of_judges_are_explained_and_reported(server: ScriptedServer, tmp
 def test_a_run_that_another_parser_read_offers_to_read_it_again(
     server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wt.write_run(results("judge-da@m"), tmp_path / "run")
+    corpus, outputs = sample()
+    specs = ["judge-da@m", "judge-mqm@m", "chrf"]
+    wt.write_run(wt.evaluate(corpus, outputs, specs, wt.Options(cache=False)), tmp_path / "run")
     assert not any("parser" in note for note in wt.open_run(tmp_path / "run").notes)
     monkeypatch.setattr("wholetext.scoring.evaluate.PARSER", "99")
-    assert any("version 99: `wholetext score` again parses the stored answers" in note
-               for note in wt.open_run(tmp_path / "run").notes)
+    found = wt.open_run(tmp_path / "run")
+    (offer,) = [note for note in found.notes if "parser" in note]
+    assert offer.startswith("judge-da@m, judge-mqm@m: answers were read by version ")
+    assert "version 99: `wholetext score` again parses the stored answers" in offer
+    (offer,) = [note for note in wt.explain(found, "judge-mqm@m", system="same").notes if "parser" in note]
+    assert offer.startswith("judge-mqm@m: answers were read by version ")
 
 
 def test_the_key_goes_to_the_endpoint_and_nowhere_else(
