@@ -192,9 +192,10 @@ def _checks(found: JudgeCheck, notes: list[str]) -> None:
         if (one.check, one.judge) != last:
             last = (one.check, one.judge)
             table.add_row(Text.assemble((one.check, "bold"), f" {terminal.printable(one.judge)}"))
-        interval = "–" if one.low != one.low else f"{terminal.number(one.low)}–{terminal.number(one.high)}"
+        interval = "–" if one.low != one.low else f"[{terminal.number(one.low)}, {terminal.number(one.high)}]"
         label = ", ".join(filter(None, (one.measure, terminal.printable(one.setting))))
-        table.add_row(Text(f"  {label}"), terminal.number(one.value), interval, f"{one.count:,}" if one.count else "")
+        label = terminal.wrapped(f"  {label}", 46, terminal.MARKS, "    ")
+        table.add_row(Text(label), terminal.number(one.value), interval, f"{one.count:,}" if one.count else "")
     console.print(table)
     corpus = found.results.corpus
     console.print(Text(f"\n{count(len(corpus), 'document')}, {count(len(found.results.systems), 'system')}, "
