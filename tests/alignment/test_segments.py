@@ -53,12 +53,12 @@ def test_a_sentence_with_two_segments_is_cut_by_their_words() -> None:
 
 def test_a_sentence_broken_by_lines_is_mended() -> None:
     lines = ["One thing is", "that it rains. Two.", "Three,", "four.", "Title", "Five. six", "Seven.", "Eight."]
-    mended = Sentences.of(lines, splitter("rules", "en")).mended()
-    assert mended.texts[:4] == ("One thing is that it rains.", "Two.", "Three, four.", "Title")
-    assert mended.owner == (0, 0, 2, 4, 5, 6, 7) and mended.parts == 8
+    rejoined = Sentences.of(lines, splitter("rules", "en")).rejoined()
+    assert rejoined.texts[:4] == ("One thing is that it rains.", "Two.", "Three, four.", "Title")
+    assert rejoined.owner == (0, 0, 2, 4, 5, 6, 7) and rejoined.parts == 8
     subtitles = Sentences.of(["and then", "we went", "to the sea", "where it", "was warm"], splitter("rules", "en"))
-    assert subtitles.mended() == subtitles
-    assert Sentences.of([], splitter("rules")).mended().texts == ()
+    assert subtitles.rejoined() == subtitles
+    assert Sentences.of([], splitter("rules")).rejoined().texts == ()
 
 
 def test_added_text_stands_apart() -> None:

@@ -88,7 +88,7 @@ def test_a_package_adds_a_change() -> None:
     listed, broken = described()
     assert listed["shout"] == {"kind": "harmless", "summary": "everything in capitals", "languages": None}
     assert {*broken} == {"bad", "mumble"} and "pronoun" in listed
-    with pytest.raises(PluginError, match=r"'bad' of loud 1\.5 is no subclass of Change"):
+    with pytest.raises(PluginError, match=r"'bad' of loud 1\.5 is not a subclass of Change"):
         chosen(["bad"])
     with pytest.raises(PluginError, match=r"'mumble' of loud 1\.5 has the name 'other'"):
         chosen(["mumble"])

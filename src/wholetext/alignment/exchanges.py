@@ -1,5 +1,5 @@
-"""Counterparts that beads hand over where the whole becomes cheaper: the path in order gives a sentence to the next
-best place before blocks out of order are found, and what such a block has beside it may claim it afterwards.
+"""Exchange counterparts between beads where this lowers the total cost: the path in order may link a sentence to the
+second-best place before blocks out of order are found; a neighbour of such a block can take it back.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
 
 
 def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
-    """A bead that would go, and the one that would come in its place."""
+    """A bead to remove, and the bead that replaces it."""
     for free in (False, True):
         own, other = ({at: bead for bead in linked for at in range(*_side(bead, side))} for side in (free, not free))
         for at in set(range(len(task.free if free else task.fixed) - 1)) - own.keys():

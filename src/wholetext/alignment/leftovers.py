@@ -30,7 +30,7 @@ Gains = Callable[[Sequence[tuple[Bead, Bead]]], list[float]]
 def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
     """The beads, with stretches that both sides leave over joined where that is cheaper than leaving them out.
 
-    A paragraph that was moved is such a block. Sentences that have found their counterparts are no rivals any more.
+    A paragraph that was moved is such a block. Sentences that are already linked are no longer candidates.
     """
     kept, rest = _linked(beads), _rest(task, _linked(beads))
     if not all(map(len, rest)):

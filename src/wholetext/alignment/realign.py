@@ -156,7 +156,7 @@ def realign(corpus: Corpus, output: Output,
     todo = [doc for doc in corpus.docs if choices.every or len(output.docs[doc.id]) != len(doc)]
     cuts = splitter(choices.split, langs[0]), splitter(choices.split, langs[1])
     sides = {doc.id: Sentences.of(_side(doc, to), cuts[0]) for doc in todo}
-    sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]).mended() for doc in todo}
+    sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]).rejoined() for doc in todo}
     measure = _measure(choices, langs)[0]
     ratio = expected_ratio([side.texts for side in sides.values()], [one.texts for one in sentences.values()], langs)
     glue = joiner(corpus.langs[1])

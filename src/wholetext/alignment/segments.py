@@ -30,7 +30,7 @@ class Sentences:
         pairs = [(text, i) for i, segment in enumerate(segments) for text in cut(segment) if text.strip()]
         return cls(tuple(text for text, _ in pairs), tuple(i for _, i in pairs), len(segments))
 
-    def mended(self) -> Sentences:
+    def rejoined(self) -> Sentences:
         """With sentences in one piece that a line break had broken, and their lines as one. Where every third line goes
         on in the next (subtitles, lists, wrapped text), lines are units of their own and stay.
         """
@@ -40,7 +40,7 @@ class Sentences:
             return self
         texts: list[str] = []
         owner: list[int] = []
-        first = {at: at for at in self.owner}  # line → the line that it goes on with
+        first = {at: at for at in self.owner}  # line → the line that continues it
         for at, text in enumerate(self.texts):
             line = self.owner[at]
             if at in joints:
@@ -68,7 +68,7 @@ class Sentences:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether a sentence goes on in the next line: the first stops without punctuation, the second is in lower case."""
+    """Whether a sentence continues on the next line: the first lacks final punctuation, the second is in lower case."""
     return _unended(before) and after[0].islower()
 
 

@@ -8,7 +8,6 @@ That is half the arithmetic of the package's own pass, with equal results up to 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -18,6 +17,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from wholetext.executors.processes import processors
 
 Array = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -73,8 +74,8 @@ class Encoder:
         self, texts: Sequence[str], work: Callable[..., Array]
     ) -> Iterator[tuple[Sequence[Sequence[int]], Array]]:
         """The pieces of some texts, and what ``work`` makes of them, group by group."""
-        limit = self.weights._threadpool  # of BLAS: threads are ours, one batch each
-        with limit(limits=1, user_api="blas") if limit else nullcontext(), ThreadPoolExecutor(_cores()) as pool:
+        limit = self.weights._threadpool  # of BLAS: this module has its own threads, one per batch
+        with limit(limits=1, user_api="blas") if limit else nullcontext(), ThreadPoolExecutor(processors()) as pool:
             ids = [[BEGIN, *(row or [UNKNOWN]), END] for row in self.pieces.encode(list(texts))]
             for group in (ids[i : i + SENTENCES] for i in range(0, len(ids), SENTENCES)):
                 yield group, np.concatenate(self._shared(group, work, pool))
@@ -202,7 +203,3 @@ def _normalized(rows: Array, eps: float) -> Array:
     rows -= rows.mean(axis=1, keepdims=True)
     rows *= (1 / np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[1] + eps))[:, None]
     return rows
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -125,7 +125,7 @@ class Rivals:
         self.only(np.arange(n), np.arange(m))
 
     def only(self, fixed: IntArray, free: IntArray) -> None:
-        """Let these sentences of both sides be rivals of each other alone: all others have found their counterparts."""
+        """Restrict candidates to these sentences of both sides: all others are already linked."""
         self.fixed[fixed] = self.free[free] = -np.inf
         for start in range(0, len(fixed), ROWS):
             rows = fixed[start : start + ROWS]

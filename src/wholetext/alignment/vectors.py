@@ -37,12 +37,12 @@ def identity() -> str:
 
 
 def sentence_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """(texts, 512) vectors of unit length; equal sentences are encoded once, the last documents' are kept."""
+    """(texts, 512) vectors of unit length; equal sentences are encoded once; those of recent documents are cached."""
     return _encoded(tuple(texts)) if texts else np.zeros((0, DIMENSIONS), dtype=np.float32)
 
 
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """The same, of texts that will not come again."""
+    """The same without caching, for texts that are encoded once."""
     return _model().encode(list(texts))
 
 

@@ -16,7 +16,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -130,15 +130,10 @@ class _Guarded:
         return getattr(self.inner, name)
 
 
-@contextmanager
-def guarded() -> Iterator[None]:
+def guarded() -> AbstractContextManager[Any]:
     """Standard output guarded within this block."""
-    old = sys.stdout
-    sys.stdout = _Guarded(old)
-    try:
-        yield
-    finally:
-        sys.stdout = old
+    guard: Any = _Guarded(sys.stdout)
+    return redirect_stdout(guard)
 
 
 class _Screen(StringIO):
@@ -205,16 +200,11 @@ def wrapped(text: str, width: int, after: str, indent: str = "") -> str:
     return "\n".join(map(str.rstrip, lines)).replace(TIED, " ")
 
 
-def plain_table(left: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
-    """A table without lines, as every verb prints it, with columns of names and columns of numbers."""
+def plain_table() -> Table:
+    """A table without lines, as every verb prints it."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in left:
-        table.add_column(name, no_wrap=True)
-    for name in right:
-        table.add_column(name, justify="right")
-    return table
+    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
 
 
 def print_blocks(head: Sequence[Any], rows: Sequence[Sequence[Any]], fixed: int, console: Console) -> None:

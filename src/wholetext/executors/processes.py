@@ -78,7 +78,7 @@ class Processes:
 
 
 def _write(tasks: SimpleQueue[object], pipe: IO[bytes]) -> None:
-    with suppress(OSError, ValueError), pipe:  # where the worker died, the listener says so
+    with suppress(OSError, ValueError), pipe:  # if the worker died, the listener reports it
         while (task := tasks.get()) is not None:
             pickle.dump(task, pipe, pickle.HIGHEST_PROTOCOL)
             pipe.flush()

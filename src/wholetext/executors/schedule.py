@@ -1,4 +1,4 @@
-"""The scheduler: two tasks in flight at each worker, results in order; what a dead worker had goes to the others."""
+"""The scheduler: two tasks in flight at each worker, results in order; tasks of a dead worker are sent to others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wholetext.executors.pool import Event, Pool, Task
 from wholetext.executors.worker import Failure, check_versions
 
 IN_FLIGHT = 2  # per worker: one runs, one waits, so that no worker waits for the driver
-AHEAD = 6  # tasks per worker that may be begun before the oldest one is finished: bounds the memory of the driver
+AHEAD = 6  # tasks per worker that may start before the oldest one is finished: bounds the driver's memory
 TRIES = 5  # deaths of workers over one task, or of one worker over nothing, until it is an error
 
 
@@ -31,18 +31,17 @@ class _Worker:
 
 
 class Scheduler:
-    """Runs tasks on a pool of workers that may die; no result is lost, none comes twice."""
+    """Runs tasks on a pool of workers that may die; every result is returned exactly once."""
 
     def __init__(self, open_pool: Callable[[], Pool]) -> None:
         self._open = open_pool
         self._pool: Pool | None = None
         self.workers: list[_Worker] = []
-        self.restarts = 0
-        self._last = 0  # number of the task begun last
+        self._last = 0  # number of the last task started
         self._shared: dict[int, tuple[int, Any]] = {}  # id → number and the object, kept so that the id stays its own
-        self._tasks: dict[int, Task] = {}  # begun and not finished
+        self._tasks: dict[int, Task] = {}  # started, not finished
         self._deaths: dict[int, int] = {}  # per task
-        self._again: deque[int] = deque()  # tasks of dead workers: the next to be sent
+        self._retries: deque[int] = deque()  # tasks of dead workers: the next to be sent
         self._results: dict[int, Any] = {}
 
     def run(self, tasks: Iterable[Task | None]) -> Generator[Any, None, None]:
@@ -51,7 +50,7 @@ class Scheduler:
         first, more = self._last + 1, True
         try:
             while True:
-                more = self._fill(source, first) if more or self._again else False
+                more = self._fill(source, first) if more or self._retries else False
                 if first in self._results:
                     yield self._results.pop(first)
                     first += 1
@@ -67,7 +66,7 @@ class Scheduler:
             raise
         finally:
             self._tasks.clear()
-            self._again.clear()
+            self._retries.clear()
             self._results.clear()
 
     def close(self) -> None:
@@ -78,14 +77,14 @@ class Scheduler:
             pool.close()
 
     def _fill(self, source: Iterator[Task | None], first: int) -> bool:
-        """Give work to those that have room, the idlest first; whether there may be more tasks."""
+        """Send tasks to workers with free slots, the least busy first; returns whether there may be more tasks."""
         while True:
             free = [one for one in self.workers if one.ready and len(one.flight) < IN_FLIGHT]
             chosen = min(free, key=lambda one: len(one.flight)) if free else None
-            if self._again:
+            if self._retries:
                 if chosen is None:
                     return True
-                self._send(chosen, self._again.popleft())
+                self._send(chosen, self._retries.popleft())
                 continue
             ahead = self._last + 1 - first
             if self._pool is not None and (chosen is None or ahead >= AHEAD * self._pool.size):
@@ -103,7 +102,7 @@ class Scheduler:
                 self._start()
             self._tasks[self._last] = task
             self._deaths.pop(self._last, None)
-            self._again.append(self._last)
+            self._retries.append(self._last)
 
     def _start(self) -> None:
         self._pool = self._open()
@@ -131,18 +130,18 @@ class Scheduler:
             check_versions(event.value)
             worker.ready = True
         elif event.kind == "died":
-            self._bury(event)
+            self._restart(event)
         elif event.task in worker.flight:  # else from before it was started again
             worker.flight.remove(event.task)
             worker.done, worker.failures = worker.done + 1, 0
             if self._tasks.pop(event.task, None) is None:
-                return  # its run was given up
+                return  # its run was cancelled
             if isinstance(event.value, Failure):
                 event.value.reraise()
             self._results[event.task] = event.value
 
-    def _bury(self, event: Event) -> None:
-        """Start the worker again and give its tasks to others; an error where that does not help."""
+    def _restart(self, event: Event) -> None:
+        """Restart a dead worker and reschedule its tasks; raise after repeated failures."""
         worker = self.workers[event.worker]
         flight = [number for number in worker.flight if number in self._tasks]
         if flight and worker.flight[0] == flight[0]:
@@ -151,7 +150,7 @@ class Scheduler:
         if flight and self._deaths.get(flight[0], 0) >= TRIES:
             raise WorkerError(f"{TRIES} workers died over the same work, the last one: {event.reason}",
                               next="use fewer workers, a smaller --batch-tokens or shorter windows if memory is short")
-        self._again.extendleft(reversed(flight))
+        self._retries.extendleft(reversed(flight))
         worker.flight.clear()
         worker.known.clear()
         worker.ready = False
@@ -161,7 +160,6 @@ class Scheduler:
                 raise WorkerError(f"no worker can be started, the last one: {event.reason}",
                                   next="see the messages above; --on local computes in this process")
             return
-        self.restarts += 1
         assert self._pool is not None
         self._pool.start(event.worker)
 

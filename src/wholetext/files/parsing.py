@@ -111,9 +111,9 @@ def read_json(
     return value
 
 
-def read_toml(data: str | bytes, *, where: str = "", next: str = "", error: Error = InputError) -> dict[str, Any]:
+def read_toml(data: str | bytes, *, where: str = "", next: str = "") -> dict[str, Any]:
     """A TOML document."""
-    with _reading("TOML", where, next, error):
+    with _reading("TOML", where, next, InputError):
         source = _decoded(data, SETTINGS)
         for line, text in enumerate(source.split("\n"), 1):
             if text.count(".") > _DOTS:
@@ -230,7 +230,7 @@ def _decoder(constants: bool, unique: bool, extreme: bool) -> json.JSONDecoder:
 
 
 def _constant(word: str) -> NoReturn:
-    raise InputError(f"this JSON holds {word}, which is not a number", next="write null where there is no value")
+    raise InputError(f"this JSON contains {word}, which is not a number", next="write null where there is no value")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def change_class(name: str) -> type[Change]:
                              next=did_you_mean(name, names()) or f"the changes are {', '.join(names())}")
         found = added[name]()
     if not (isinstance(found, type) and issubclass(found, Change)):
-        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} is no subclass of Change",
+        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} is not a subclass of Change",
                           next="derive it from wholetext.Change")
     if getattr(found, "name", "") != name:
         raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} has the name "

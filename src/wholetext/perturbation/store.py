@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import count
-from wholetext.perturbation.change import Edit
 from wholetext.perturbation.perturb import Changed, Perturbed
 from wholetext.perturbation.stress import Margins, Stress
 from wholetext.scoring.results import write_run
@@ -57,7 +56,7 @@ def _item(
         "type": one.change, "src": given[at], "src_context": given[:at], "target": original[at],
         "ref_context": original[:at], "contrastive": [one.segments[at]],
         "contrastive_ref_context": [one.segments[:at]], "kind": one.kind, "doc": one.doc, "dose": one.dose,
-        "made": one.made, "sites": one.sites, "edits": list(map(_edit, one.edits)),
+        "made": one.made, "sites": one.sites, "edits": [edit._asdict() for edit in one.edits],
     }  # fmt: skip
     if margins is not None:
         item["loss"] = {spec: None if loss != loss else loss
@@ -72,7 +71,3 @@ def _current(one: Changed, original: tuple[str, ...]) -> int | None:
     after = [at for at in with_text if at >= last]
     before = [at for at in with_text if one.segments[: at + 1] != original[: at + 1]]
     return after[0] if after else before[-1] if before else None
-
-
-def _edit(edit: Edit) -> dict[str, Any]:
-    return {"segment": edit.segment, "was": edit.was, "now": edit.now, "before": edit.before, "after": edit.after}

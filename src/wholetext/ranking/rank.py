@@ -114,11 +114,11 @@ def _ranking(panel: Panel, method: str, draws: int | None, seed: int | None, alp
     count = len(panel.systems)
     needed = math.ceil(count * (count - 1) / 2 / alpha)  # a p-value is at least 1 / draws, times the number of pairs
     drawn = max(RESAMPLES, needed) if draws is None else draws
-    values = _values(panel, np.array([each.observed() for each in panel.columns]), method)
+    values = _observed(panel, method)
     higher = METHODS[method].higher_is_better
     order = sorted(range(count), key=lambda i: (np.isnan(values[i]), -values[i] if higher else values[i], i))
     samples = _resampled(panel, method, drawn, seed)
-    domains = {name: _domain(panel.of_domain(name), method) for name in dict.fromkeys(panel.domains) if name}
+    domains = {name: _observed(panel.of_domain(name), method) for name in dict.fromkeys(panel.domains) if name}
     notes = [few_documents(len(panel.domains), alpha, count * (count - 1) // 2)] if drawn else []
     if 0 < drawn < needed:
         notes.append(f"{drawn} draws are too few to cluster {count} systems: no corrected p-value can reach {alpha}; "
@@ -148,7 +148,7 @@ def _lower(panel: Panel, names: Sequence[str]) -> Panel:
 
 
 def _values(panel: Panel, scores: FloatArray, method: str) -> FloatArray:
-    """(..., systems) values from (metrics, ..., systems) scores; a metric that scored nobody is left out."""
+    """(..., systems) values from (metrics, ..., systems) scores; metrics without scores are left out."""
     signs = np.array([1.0 if each.higher_is_better else -1.0 for each in panel.columns])
     table = np.moveaxis(scores * signs.reshape(-1, *[1] * (scores.ndim - 1)), 0, -2)
     return METHODS[method].combine(table)
@@ -172,7 +172,7 @@ def _not_ahead(samples: FloatArray, values: FloatArray, pairs: Sequence[tuple[in
     return 1 - np.array(ahead)
 
 
-def _domain(panel: Panel, method: str) -> FloatArray:
+def _observed(panel: Panel, method: str) -> FloatArray:
     return _values(panel, np.array([each.observed() for each in panel.columns]), method)
 
 

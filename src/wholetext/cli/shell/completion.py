@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -119,12 +119,9 @@ def completing() -> Iterator[None]:
         ended = line.endswith(" ")
         words = _spread([*line.split(), *([""] if ended else [])])
         os.environ["_TYPER_COMPLETE_ARGS"] = " ".join(words)
-    inner = sys.stdout
-    sys.stdout = _Shortened(inner, typed) if typed else inner
-    try:
+    shortened: Any = _Shortened(sys.stdout, typed)
+    with redirect_stdout(shortened):
         yield
-    finally:
-        sys.stdout = inner
 
 
 def _spread(words: list[str]) -> list[str]:

@@ -74,8 +74,8 @@ def write(path: FilePath, loaded: Loaded) -> None:
             texts = {"refs": dict(doc.refs), "outputs": {output.system: output.docs[doc.id] for output in outputs}}
             how = {f"{REALIGNED}{output.system}": output.realigned[doc.id]
                    for output in outputs if doc.id in output.realigned}
-            nulls = {f"{NULLS}{output.system}": _nulls_json(output.nulls[doc.id])
-                     for output in outputs if doc.id in output.nulls}
+            nulls = {f"{NULLS}{output.system}": json.dumps([one.policy, one.omitted, one.added], ensure_ascii=False)
+                     for output in outputs if (one := output.nulls.get(doc.id))}
             meta = {**doc.meta, **how, **nulls}
             value = {"doc": doc.id, **({} if doc.src is None else {"src": doc.src}), **texts, "meta": meta}
             out.write(line({key: part for key, part in value.items() if part != {}}, number) + "\n")
@@ -83,12 +83,8 @@ def write(path: FilePath, loaded: Loaded) -> None:
     write_text(path, lines)
 
 
-def _nulls_json(nulls: Nulls) -> str:
-    return json.dumps([nulls.policy, nulls.omitted, nulls.added], ensure_ascii=False)
-
-
 def _nulls(text: str, size: int, where: str) -> Nulls:
-    """What `_nulls_json` wrote of a document of ``size`` segments."""
+    """Segments without counterpart, as ``write`` stores them, of a document of ``size`` segments."""
     again = "write the file again with `wholetext align`"
     match read_json(text, where=where, next=again):
         case ["count" | "worst" | "drop" as policy, [*omitted], [*added]] if (
@@ -96,11 +92,11 @@ def _nulls(text: str, size: int, where: str) -> Nulls:
                 and all(isinstance(one, list) and len(one) == 3 and type(one[0]) is int and 0 <= one[0] < size
                         and type(one[1]) is int and one[1] > 0 and isinstance(one[2], str) for one in added)):
             return Nulls(tuple(omitted), tuple((at, number, rest) for at, number, rest in added), policy)
-    raise InputError("what alignment left out and added is not readable", where=where, next=again)
+    raise InputError("the record of omissions and additions is invalid", where=where, next=again)
 
 
 class LanguagePairs:
-    """The language pair that is wanted, those that are there, and the documents left out."""
+    """The requested language pair, the pairs in the file, and the documents left out."""
 
     def __init__(self, langs: Langs, where: str) -> None:
         self.wanted = pair(langs) if langs is not None else None

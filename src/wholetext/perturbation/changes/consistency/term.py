@@ -62,7 +62,9 @@ class Term(Change):
         sites: list[Site] = []
         for lemma in sorted(found, key=lambda lemma: -len(found[lemma])):
             other = _SYNONYMS.get(lemma, "")
-            if not other or other in words or _SYNONYMS[next(iter(_forms(text, found[lemma])))] in words:
+            segment, at = found[lemma][0]
+            first = text.analyses[segment].tokens[at]
+            if not other or other in words or _SYNONYMS[first.text.lower()] in words:
                 continue
             sites = [(Replacement(segment, token.start, token.end, like(_SYNONYMS[token.text.lower()], token.text)),)
                      for segment, at in found[lemma][1:]
@@ -71,10 +73,6 @@ class Term(Change):
                 return sites
         raise Refused("no noun of the list of synonyms is used twice" if not any(len(x) > 1 for x in found.values())
                       else "every later use of a noun is part of an expression, or its synonym is used too")
-
-
-def _forms(text: Text, places: list[tuple[int, int]]) -> list[str]:
-    return [text.analyses[segment].tokens[at].text.lower() for segment, at in places]
 
 
 def _alone(analysis: Analysis, at: int) -> bool:

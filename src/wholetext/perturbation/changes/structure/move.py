@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from wholetext.perturbation.change import Change, Refused, Replacement, Site, Text, Unit, apart, without
+from wholetext.perturbation.change import Change, Refused, Replacement, Site, Text, apart, without
 
 DISTANCE = 3  # sentences between the old place and the new one, at least
 
@@ -28,11 +28,8 @@ class Move(Change):
             if places:
                 to = rng.choice(places)
                 stay.remove(to)
-                found.append((without(units[at], text.segments), _after(units[to], text.glue + units[at].text)))
+                after = Replacement(units[to].segment, units[to].end, units[to].end, text.glue + units[at].text)
+                found.append((without(units[at], text.segments), after))
         if not found:
             raise Refused("no two places that are far enough apart")
         return found
-
-
-def _after(unit: Unit, text: str) -> Replacement:
-    return Replacement(unit.segment, unit.end, unit.end, text)
