@@ -44,7 +44,7 @@ class Note:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What notes on the scores of one system are made from: kept with the rows, so that no cache makes a difference."""
+    """Data from which notes on a system's scores are made; stored with the rows, so cached runs have the same notes."""
 
     stated: Sequence[str]  # what the metric states about itself
     scores: FloatArray  # (rows,)

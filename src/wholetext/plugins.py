@@ -38,7 +38,7 @@ def origin(group: str, name: str) -> str:
 
 @cache
 def installed(group: str, path: tuple[str, ...]) -> EntryPoints:
-    """The entry points of the packages on a path; kept, since reading them takes tens of milliseconds."""
+    """Entry points of the packages on a path; cached, since reading them takes tens of milliseconds."""
     from importlib.metadata import entry_points
 
     return entry_points(group=group)

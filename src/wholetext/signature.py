@@ -17,7 +17,7 @@ _LEFT_OUT = _COUNTED | _NAMED | {"metric", "view", "model", "revision", "realign
 class Signature(Mapping[str, str]):
     """Everything that can change a score, in order; prints as ``key:value|key:value``.
 
-    ``given`` are the keys that a user set: the short form shows them before those that have their defaults.
+    ``given`` are the keys set by the user; the short form shows them before defaults.
     """
 
     def __init__(self, items: Mapping[str, object] | Iterable[tuple[str, object]], given: Iterable[str] = ()) -> None:

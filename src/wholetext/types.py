@@ -70,7 +70,7 @@ class Scores(Tabular):
 
     @property
     def remarks(self) -> tuple[Note, ...]:
-        """The notes with their counts; made from what is kept with the scores, so that caches make no difference."""
+        """The notes with their counts, made from data stored with the scores: cached or not, they are the same."""
         scores = self.at("row") if len(self.rows) else np.zeros(0)
         found = Evidence(self.stated, scores, self.lost, self.details)
         return notes_of(found, self.rows, self.signature.get("view", ""))
@@ -167,7 +167,7 @@ class Backend(Protocol[In_contra, Out_co]):
 
 @runtime_checkable
 class Cacheable(Protocol):
-    """A backend that also has these has its outputs kept between runs, by its id and the (JSON-ready) input."""
+    """A backend whose outputs are cached between runs, by its id and the (JSON-ready) input."""
 
     def pack(self, output: Any) -> bytes: ...
 
@@ -176,14 +176,14 @@ class Cacheable(Protocol):
 
 @runtime_checkable
 class ParallelBackend(Protocol):
-    """A backend that also has this runs several batches at a time: ``work`` of each batch, in order."""
+    """A backend that runs several batches in parallel: yields ``work(batch)`` of each batch, in order."""
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]: ...
 
 
 @runtime_checkable
 class ArrivingBackend(Protocol):
-    """A backend whose outputs are kept one by one, the moment they arrive: those that it gives to ``keep``."""
+    """A backend that passes each output to ``keep`` when it arrives, so that outputs are cached one by one."""
 
     def arrive(self, inputs: Sequence[Any], keep: Callable[[Any, Any], None]) -> list[Any]: ...
 
@@ -206,7 +206,7 @@ class Runtime(Protocol):
         ...
 
     def stored(self, backend: Backend[In, Out], inputs: Sequence[In]) -> dict[In, Out]:
-        """The outputs that are kept from before: ``map`` computes the others."""
+        """Cached outputs by input; ``map`` computes the others."""
         ...
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
@@ -218,7 +218,7 @@ class Runtime(Protocol):
         ...
 
     def warn(self, message: str, index: int | None = None) -> None:
-        """A note about the ``index``-th request, or about all of them; kept with the rows, so caches repeat it."""
+        """Add a note about the ``index``-th request, or about all; it is cached with the rows."""
 
 
 class Metric:
@@ -274,7 +274,7 @@ class Metric:
         return {}
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        """What a reader of the scores must know, whatever the texts are; asked on every run, cached or not."""
+        """Notes that apply to all scores of the metric, whatever the texts; called on every run, cached or not."""
         return ()
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
@@ -286,7 +286,7 @@ class Metric:
         return None
 
     def seen(self, request: Request, run: Runtime) -> int | None:
-        """How many characters of the scored hypothesis the model reads; asked only where scored tokens were lost."""
+        """Number of characters of the scored hypothesis that the model reads; called only if scored tokens were cut."""
         return None
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> Any | None:

@@ -205,7 +205,7 @@ def test_without_an_endpoint_the_run_stops_before_any_call(
 def test_no_server_at_all_is_an_error_at_once() -> None:
     with ScriptedServer(echo) as server:
         url = server.url
-    with pytest.raises(ModelError, match="nothing answers at the endpoint"):
+    with pytest.raises(ModelError, match="the endpoint does not respond"):
         Chat("m", Sampling(), Calls(endpoint=url)).run(asks(3))
 
 
@@ -214,7 +214,7 @@ def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothi
         url = server.url
     calls = Calls(url, retries=2, budget=9, prices=prices(tmp_path))
     calls.note(answers=1)  # it answered before
-    with pytest.raises(ModelError, match=r"any more\n.*all answers so far are stored"):
+    with pytest.raises(ModelError, match=r"no longer responds\n.*all answers so far are stored"):
         Chat("m", Sampling(max_tokens=4), calls).run(asks(300))
     assert not calls.spent and 3 <= calls.counts["judge_unreachable"] <= 8 * 3 and not calls.counts["judge_broken"]
 

@@ -102,7 +102,7 @@ def test_faults(small: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read(small)
     (small / "system-outputs/de-en/sys.1.jsonl").write_text("{}\n")
-    with pytest.raises(InputError, match=r"two files hold 'sys.1'"):
+    with pytest.raises(InputError, match=r"two files contain 'sys.1'"):
         read(small)
 
 

@@ -184,9 +184,9 @@ def test_codes_are_named_in_a_note_once() -> None:
     ("", ("",), ""),
     ("<p><p>A</p></p>\n<p>B</p>", ("A", "B"), "1 × surplus <p> removed"),
     ("<p>A<p>\n<p>B<p/>", ("A", "B"), "2 × surplus <p> removed"),
-    ("<p>A<\\/p>\n<p>B</p", ("A", "B"), "2 × unfinished <p> or </p> mended"),
-    ("<p>A</p\n<p>B</", ("A", "B"), "2 × unfinished <p> or </p> mended"),
-    ("<p>A</p>\n<p>B</p>\n<p", ("A", "B"), "1 × unfinished <p> or </p> mended"),
+    ("<p>A<\\/p>\n<p>B</p", ("A", "B"), "2 × unfinished <p> or </p> repaired"),
+    ("<p>A</p\n<p>B</", ("A", "B"), "2 × unfinished <p> or </p> repaired"),
+    ("<p>A</p>\n<p>B</p>\n<p", ("A", "B"), "1 × unfinished <p> or </p> repaired"),
     ("<p>A &lt;p&gt; a</p>\n&lt;p&gt;B&lt;/p&gt;", ("A &lt;p> a", "B"), "escaped <p> unescaped"),
 ])
 def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:

@@ -21,7 +21,7 @@ SENTENCES = 1.5  # per paragraph and side on average: less is no paragraph struc
 
 @dataclass(frozen=True)
 class Measure:
-    """What alignment goes by, as the signature names it; ``given`` from outside, else vectors unless named "words"."""
+    """The similarity for alignment, as named in the signature: ``given``, or vectors unless ``name`` is "words"."""
 
     name: str
     given: Similarity | None = None

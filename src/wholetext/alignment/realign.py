@@ -113,12 +113,12 @@ class Aligned:
 
     @property
     def details(self) -> dict[str, dict[str, list[str]]]:
-        """By system and document: what is unusual about it."""
+        """Notes on unusual alignments, by system and document."""
         return {system: {one.doc: notes for one in done if (notes := one.notes())}
                 for system, done in self.documents.items()}  # fmt: skip
 
     def summary(self) -> list[dict[str, Any]]:
-        """What was done to each output: documents, beads of each kind, mean shares of characters left out and added."""
+        """Statistics of each output: documents, beads of each kind, mean shares of omitted and added characters."""
         return [{"system": system, "documents": len(done),
                  **{kind: sum(one.kinds()[kind] for one in done) for kind in KINDS},
                  "moved": sum(len(one.moved) for one in done),

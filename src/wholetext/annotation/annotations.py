@@ -48,7 +48,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one annotator said of one segment of one system."""
+    """The annotation of one segment of one system by one annotator."""
 
     system: str
     segment: Segment
@@ -74,7 +74,7 @@ class PearmutAnnotations:
         return gather("esa", rows, tuple(segments))
 
     def loaded(self, langs: Langs = None) -> Loaded:
-        """The texts that were annotated, as corpus and outputs; an output that nobody saw is empty."""
+        """The annotated texts as corpus and outputs; an output without annotations is empty."""
         sizes: dict[str, int] = {}
         for one in self.given:
             sizes[one.segment[0]] = max(sizes.get(one.segment[0], 0), one.segment[1] + 1)
@@ -180,7 +180,7 @@ class _Reading:
                 self._answer(item, system, segment, rater, _object(said, where), where)
 
     def _document(self, items: list[dict[str, Any]]) -> str:
-        """The id of the document: ours, else the id of its first item, else a hash of what was shown."""
+        """The document id of wholetext, else the id of the first item, else a hash of the texts shown."""
         first = items[0] if items else {}
         name = first.get("doc", first.get("item_id"))
         if isinstance(name, (str, int)) and str(name):

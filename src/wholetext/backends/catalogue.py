@@ -60,7 +60,7 @@ CATALOGUE: tuple[Entry, ...] = (
 
 
 def entry(name: str) -> Entry | None:
-    """What is known of a model by its name, or of the only one that a metric or alias uses."""
+    """The catalogue entry of a model by name, or of the only model of a metric or alias."""
     for one in CATALOGUE:
         if one.name.lower() == name.lower():
             return one

@@ -111,4 +111,4 @@ def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]
         yield from pool.map(work, batches)
     finally:  # a failed batch, or a consumer that stops: queued batches are cancelled
         pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(threads)  # threads begun later take over the number set last
+        torch.set_num_threads(threads)  # threads started later inherit the last value

@@ -1,6 +1,6 @@
 """Transformer encoders: hidden states of token sequences, on any device; weights load on first use.
 
-Encoders of the BERT family run through a forward pass of our own, which leaves out what is never read.
+Encoders of the BERT family have their own forward pass, which skips what is never read.
 """
 
 from __future__ import annotations

@@ -26,13 +26,13 @@ _SIZES = frozenset({"num_hidden_layers", "num_layers", "hidden_size", "d_model",
 _REPEATED = re.compile(r"(layers?|blocks?|groups|experts)$")  # parts that are repeated
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
 _BROKEN = "its tokenizer cannot be loaded"
-_MEMO = 200_000  # texts whose ids are kept
-_LAYOUTS = 5000  # sequences that are kept: more than a block of requests has
+_MEMO = 200_000  # texts whose ids are cached
+_LAYOUTS = 5000  # cached sequences: more than in a block of requests
 
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """How texts become sequences: at most ``limit`` ids (0: what the model takes), and what is cut where."""
+    """Truncation of texts: at most ``limit`` ids (0: the model's maximum), and what is truncated first."""
 
     limit: int = 0
     truncation: Truncation = "context"
@@ -100,7 +100,7 @@ class Tokenizer:
         return limit
 
     def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
-        """The sequence the model sees for a view; kept, since what fits, batches and runs it each ask for it."""
+        """The token sequence of a view; cached, since fitting, batching and running each request it."""
         found = self._layouts.get((view, reading))
         if found is None:
             if len(self._layouts) >= _LAYOUTS:

@@ -23,13 +23,13 @@ from wholetext.types import Fit, IntArray
 TooLong = Literal["window", "error", "truncate"]
 Vectors = NDArray[np.float32]
 _TOKENS = 4096  # padded tokens per forward pass
-_MEMO_BYTES = 256 << 20  # of vectors that are kept
-_WORDS = 500_000  # whose pieces are kept
+_MEMO_BYTES = 256 << 20  # of cached vectors
+_WORDS = 500_000  # whose pieces are cached
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text as words, and what is wanted of it: the vectors of some words and the mean vector of each sentence."""
+    """A text as words; requested are the vectors of some words and the mean vector of each sentence."""
 
     words: tuple[str, ...]
     wanted: tuple[int, ...] = ()  # words whose last piece is returned

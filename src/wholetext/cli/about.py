@@ -258,7 +258,7 @@ def clear(
     scores = Cache()
     kinds = list(scores.info().counts)
     if kind is not None and kind not in kinds:
-        raise CacheError(f"the cache holds nothing of kind {kind!r}", where=str(scores.path),
+        raise CacheError(f"the cache has no entries of kind {kind!r}", where=str(scores.path),
                          next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}")
     print(f"dropped {count(scores.clear(kind), 'value')}")
     warn(scores.notes)

@@ -24,7 +24,7 @@ def render(
     results: Results, compared: Mapping[str, Comparison], format: str, signatures: bool = False,
     decimals: int | None = None, by_domain: bool = False,
 ) -> None:
-    """Print the comparisons, one per metric, in the wanted format; notes that have no place in it go to stderr.
+    """Print the comparisons, one per metric, in the requested format; notes that it cannot hold go to stderr.
 
     The format ``scores`` has one line per system, in the order of the run, with the scores separated by tabs.
     """

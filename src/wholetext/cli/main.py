@@ -149,7 +149,7 @@ def main(argv: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that is not UTF-8 gets ? for ±, not a fault
             stream.reconfigure(errors="replace")
-    if argv is None:  # the process is ours, and so are its children
+    if argv is None:  # the CLI owns the process and its children
         os.environ.setdefault("WHOLETEXT_SPACY_WITHOUT_TORCH", "1")
         gc.set_threshold(50_000, 20, 100)  # texts and requests are no cycles: looking for some took 5 % of `score`
     given = sys.argv[1:] if argv is None else argv

@@ -22,7 +22,7 @@ CURVE = ("k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson",
 
 
 def render(meta: Meta, format: str) -> None:
-    """Print in the wanted format."""
+    """Print in the requested format."""
     if format == "json":
         from wholetext.meta.store import as_json
 

@@ -137,7 +137,7 @@ def guarded() -> AbstractContextManager[Any]:
 
 
 class _Screen(StringIO):
-    """What is printed to a terminal, collected."""
+    """Collects output in place of a terminal."""
 
     def isatty(self) -> bool:
         return True

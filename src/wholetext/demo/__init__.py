@@ -18,7 +18,7 @@ PAIRS = ("de-en", "zh-en")
 
 
 def load(pair: str) -> tuple[Corpus, tuple[Output, ...]]:
-    """The corpus of a language pair and what each system made of it, in the order of the file."""
+    """The corpus of a language pair and the outputs of all systems, in file order."""
     if pair not in PAIRS:
         hint = did_you_mean(pair, list(PAIRS)) or f"the pairs are {' and '.join(PAIRS)}"
         raise InputError(f"the demo corpus has no language pair {pair!r}", next=hint)

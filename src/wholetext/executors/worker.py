@@ -43,7 +43,7 @@ class Worker:
     """What runs on a worker, be it a process or an actor."""
 
     def __init__(self, path: Sequence[str] = ()) -> None:
-        """``path``: where the driver finds modules; what is there is found here too, after all else."""
+        """``path``: the driver's module search path, appended to the worker's own."""
         sys.path += [folder for folder in path if folder not in sys.path]
         self._shared: dict[int, Any] = {}
 

@@ -45,7 +45,7 @@ _damage: list[str] = []
 
 
 def note_damage(*notes: str) -> None:
-    """Note that something that is kept between runs was damaged, where there is no ``Cache`` to note it."""
+    """Record damage to stored data outside of a ``Cache``."""
     _damage.extend(notes)
 
 
@@ -89,7 +89,7 @@ class Cache:
 
     @property
     def notes(self) -> list[str]:
-        """What was found damaged."""
+        """Notes on damaged entries."""
         if not self._dropped:
             return list(self._events)
         what = f"{count(self._dropped, 'value')} of the cache"

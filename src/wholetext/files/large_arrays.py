@@ -58,7 +58,7 @@ class GrowingArray:
 
 
 def blocks(array: Array, edges: Array | None = None) -> Iterator[slice]:
-    """Slices that cover the rows of an array in order; what was mapped for one is given back before the next.
+    """Slices that cover the rows of an array in order; mapped memory of one is released before the next.
 
     With ``edges``, rows at which something begins, no slice divides what is between two of them.
     """

@@ -29,7 +29,7 @@ _RELATIVE = re.compile(f"{_PART}(?:/{_PART})*")  # names that lead nowhere else
 
 @dataclass(frozen=True)
 class Kind:
-    """What is to be known of a kind of folder."""
+    """Description of a kind of output folder."""
 
     noun: str  # as messages call it
     names: re.Pattern[str]  # the files that are written
@@ -227,7 +227,7 @@ def _read_journal(folder: Path, error: type[WholetextError]) -> Journal | None:
             raise ValueError("it names files elsewhere")
         passed = [folder / staged, *(part for name in [*files, *remove] for part in _inside(folder, name)),
                   *(part for name in files for part in _inside(folder / staged, name))]
-        if any(part.is_symlink() for part in passed):  # nobody's writing leaves the folder it was asked to write
+        if any(part.is_symlink() for part in passed):  # never write outside of the requested folder
             raise ValueError("it leads through a link to another place")
         return Journal(folder / staged, tuple(files), dict(remove))
     except (FileNotFoundError, NotADirectoryError, PermissionError):

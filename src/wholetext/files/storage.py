@@ -41,7 +41,7 @@ _REASONS |= {errno.EPERM: _REASONS[errno.EACCES], errno.EEXIST: _REASONS[errno.E
 
 
 def write_file(path: FilePath, content: str | bytes, error: type[WholetextError] = WriteError) -> None:
-    """Write a whole file; text is UTF-8. Folders on the way are made; what cannot be written is an ``error``."""
+    """Write a file atomically; text is UTF-8. Parent folders are created; failures raise ``error``."""
     with writing(path, error) as out:
         out.write(content.encode("utf-8") if isinstance(content, str) else content)
 

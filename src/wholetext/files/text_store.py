@@ -14,7 +14,7 @@ Segments = tuple[str, ...]
 
 
 class TextStore(ABC):
-    """What is known of all documents without reading their texts, and each text by its document's number."""
+    """Metadata of all documents, read without their texts; texts are read by document number."""
 
     numbers: dict[str, int]  # document id → number, in order
     columns: Mapping[Column, bool]  # whether every document has a text in it (a source: and any of them a word)

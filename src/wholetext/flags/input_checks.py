@@ -1,4 +1,4 @@
-"""Whether the input is what it is said to be: language pair, order of segments, outputs given twice.
+"""Checks of the input: declared language pair, order of segments, duplicate outputs.
 
 Like flags, these are hints for people and prefer silence to a false alarm; docs/degenerate.md has the rates.
 """
@@ -27,7 +27,7 @@ KANA = (0.02, 0.15)  # less is not Japanese, more is
 DOCUMENTS, DOCUMENT = 40, 1_200  # documents of a side, and characters of each, that are looked at for that
 _BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Thai": "th"}  # what -l changes
 
-FEWEST = 12  # segments, below which nothing is said
+FEWEST = 12  # minimum number of segments
 WINDOW = 40  # segments looked at together
 SHIFTS = tuple(shift for size in range(1, 6) for shift in (size, -size))
 PAIRS = 60  # pairs of segments whose words are compared
@@ -40,7 +40,7 @@ Documents = Mapping[str, Sequence[str]]
 
 
 def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
-    """Everything that looks wrong about the input as a whole, as sentences."""
+    """Notes on everything suspicious about the input as a whole."""
     sides: dict[str, Documents] = {}
     if corpus.has_source:
         sides["the source"] = {doc.id: doc.src or () for doc in corpus.docs}

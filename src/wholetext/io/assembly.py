@@ -1,4 +1,4 @@
-"""What a format found → a checked corpus and outputs: checks of ids and counts that all formats share."""
+"""From parsed input to a validated corpus and outputs: checks of ids and counts that all formats share."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _undo(text: str, by: str) -> tuple[str, list[str]]:
         done.append("escaped <p> unescaped")
     if by == "p" and _TAG.search(text) and _UNFINISHED.search(text):
         text, many = _UNFINISHED.subn(lambda one: "</p>" if "/" in one[0] else "", text)
-        done.append(f"{many} × unfinished <p> or </p> mended")
+        done.append(f"{many} × unfinished <p> or </p> repaired")
     return text, done
 
 

@@ -81,7 +81,7 @@ class StoredFile:
 
 
 def gather(where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None) -> Gathered:
-    """Scores of every wanted metric: a stored one by name or label, else a spec string to compute; none = all stored.
+    """Scores of each requested metric: a stored one by name or label, else a spec string to compute; none = all stored.
 
     A system or score that is missing, or too many, is an error. With ``missing="drop"`` systems that some metric lacks
     are left out for all; with ``missing="zero"`` a missing system scores 0, as in mt-metrics-eval, with a note.

@@ -161,7 +161,7 @@ def read_participants(folder: str | Path, langs: str | None, choice: Selection) 
 
 
 def _test_set(root: Path, lp: str, runs: tuple[DocumentRun, ...], choice: Selection) -> tuple[str, list[str]]:
-    """Whose conventions apply: as asked, by the folder's name, or by what is in it, with a note."""
+    """The test set whose conventions apply: as requested, by folder name, or by content (with a note)."""
     if choice.test_set:
         return conventions.checked_set(choice.test_set), []
     if found := conventions.known_set(root.resolve().name):

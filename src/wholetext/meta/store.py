@@ -29,7 +29,7 @@ FILE = "meta.json"
 
 @dataclass(frozen=True, eq=False)
 class Meta:
-    """Everything one meta-evaluation found."""
+    """All results of one meta-evaluation."""
 
     parts: tuple[Gathered, ...]
     table: TaskTable

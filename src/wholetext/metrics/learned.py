@@ -33,7 +33,7 @@ class Learned(ModelMetric):
 
     model: str = ""  # the folder
     revision: str = ""
-    base: str = ""  # where its base model lies, if not where it was
+    base: str = ""  # folder of its base model, if that was moved
     output: Literal["score", "penalty"] = "score"  # which one ranks
 
     @property

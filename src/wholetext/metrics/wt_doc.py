@@ -30,8 +30,8 @@ _LAYERS: frozenset[Layer] = frozenset({"tag", "pos", "entity"})
 _GENDERS = ("masculine", "feminine")
 _TENSES = {"VBD": "past", "VBP": "present", "VBZ": "present"}
 _CATEGORIES = {"pronoun": "pronoun", "tense": "tense", "marker": "marker"}
-_UNTOLD = 0.25  # of a finding: a pronoun of another kind, where neither tells a person's gender
-_LONGER = 2.0  # times the length that the documents make likely
+_NO_GENDER = 0.25  # of a finding: another pronoun, where neither marks a person's gender
+_LONGER = 2.0  # times the length expected from the documents
 _LEAST_NAME = 5  # letters of a name whose spellings are compared
 _GAP = 0.15  # by how much a segment must be nearer to another segment of the reference to be out of place
 
@@ -78,7 +78,7 @@ def read(text: str, analysis: Analysis, finder: Finder) -> Reading:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A document beside one reference, segment by segment, and what is known of both as wholes."""
+    """A document and one reference, segment by segment, with statistics of both documents."""
 
     hyp: tuple[Reading, ...]
     ref: tuple[Reading, ...]
@@ -95,7 +95,7 @@ class Pair:
     def _pronouns(self, at: int) -> Iterator[Finding]:
         """A pronoun where the reference has another, or of a gender that the reference's document does not have."""
         strange = {one for one in _GENDERS if self._genders[one] and not self._ref_genders[one]}
-        if strange and not sum(self._ref_genders.values()):  # only the output tells genders: the rarer is strange
+        if strange and not sum(self._ref_genders.values()):  # only the output marks genders: the rarer is strange
             strange = {min(_GENDERS, key=lambda one: self._genders[one])} if len(strange) > 1 else set()
         seen = set()
         for one in self.hyp[at].found["pronoun"]:
@@ -120,8 +120,8 @@ class Pair:
     @staticmethod
     def _size(one: Occurrence, missing: Counter[str]) -> float:
         """Translators choose between *it* and *they*, *their* and *his*; hardly between *he* and *she*."""
-        told = one.feature in _GENDERS and any(gender in missing for gender in _GENDERS)
-        return 1.0 if told or one.category != "pronoun" else _UNTOLD
+        gendered = one.feature in _GENDERS and any(gender in missing for gender in _GENDERS)
+        return 1.0 if gendered or one.category != "pronoun" else _NO_GENDER
 
     def _names(self, at: int) -> Iterator[Finding]:
         for name, start, end in self.hyp[at].names:
@@ -138,7 +138,7 @@ class Pair:
                               f"nearer to segment {best + 1} of the reference")
 
     def _coverage(self, at: int) -> Iterator[Finding]:
-        """Words that are missing or too many, beyond what the lengths of the two documents make likely."""
+        """Missing or extra words, beyond the ratio of the two documents' lengths."""
         has, wanted = self.hyp[at].grams.total(), self.ref[at].grams.total()
         text = self.hyp[at].text
         if not has and wanted:
@@ -161,7 +161,7 @@ class Pair:
 
     @cached_property
     def _variants(self) -> dict[str, str]:
-        """Names that the reference does not have, and that stand in the output in another spelling too."""
+        """Names that are not in the reference, and occur in the output in another spelling too."""
         names = Counter(name for one in self.hyp for name, _, _ in one.names)
         known = frozenset().union(*(one.words for one in self.ref))
         words = frozenset().union(*(one.words for one in self.hyp))
@@ -361,7 +361,7 @@ def _segment(view: Excerpt, at: int) -> Excerpt:
 
 
 def _points(found: Sequence[Finding]) -> dict[str, float]:
-    """What a segment loses by part; two findings of a part cost as much as any more."""
+    """Points that a segment loses, by part; at most two findings of a part count."""
     return {part: value * min(2.0, sum(one.size for one in found if one.part == part))
             for part, value in POINTS.items()}
 

@@ -147,7 +147,7 @@ def across(field: str, title: str) -> Any:
 
 
 def title_of(metric: Mapping[str, Any]) -> str:
-    """A metric on an axis; arrows are not in every font, so only the unusual direction is told, in words."""
+    """Axis title of a metric. Not every font has arrows, so only "lower is better" is stated, in words."""
     return str(metric["spec"]) if metric["higher"] else f"{metric['spec']} (lower is better)"
 
 
@@ -281,7 +281,7 @@ def categories(analysis: RunAnalysis, at: int) -> Any:
 
 
 def brief(name: str) -> str:
-    """A metric's name without the folder its model lies in."""
+    """A metric's name without the folder of its model."""
     return re.sub(r"@[^@]*/(?=[^/]+$)", "@…/", name) if len(name) > 36 else name
 
 

@@ -119,7 +119,7 @@ def write_report(
 
 
 def refuse_foreign(path: Path) -> None:
-    """An error where the page would replace a file that is no report of ours."""
+    """Raise an error if the page would replace a file that is not a report of wholetext."""
     try:
         with path.open("rb") as file:
             if not path.is_file() or GENERATOR in file.read(4096) or os.fstat(file.fileno()).st_size == 0:

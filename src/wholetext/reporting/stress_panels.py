@@ -103,7 +103,7 @@ def _examples(found: Mapping[str, Any]) -> list[Panel]:
 def _marked(text: str, places: Sequence[Sequence[int]]) -> Marked:
     """Stretches of a text, marked or not; long ones are shortened around what is marked."""
     if not isinstance(text, str):
-        raise TypeError("the text of an example is no text")
+        raise TypeError("the text of an example is not a string")
     parts: list[tuple[str, bool]] = []
     at = 0
     for start, end in sorted((int(a), int(b)) for a, b in places):

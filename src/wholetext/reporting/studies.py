@@ -37,7 +37,7 @@ def read_study(path: Path) -> Study:
                        next="give a run folder, or what `meta`, `sweep`, `contrast` or `rank` wrote") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError,
             InputError) as fault:
-        raise RunError(f"it is no study that a report can show ({type(fault).__name__}: {fault})", where=str(path),
+        raise RunError(f"this is not a study that a report can show ({type(fault).__name__}: {fault})", where=str(path),
                        next="give what `wholetext meta`, `sweep`, `contrast` or `rank` wrote with --out") from fault
 
 

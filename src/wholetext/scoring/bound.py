@@ -24,7 +24,7 @@ from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lende
 
 # (document, system, whether added text is left out) → rows and their requests
 Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
-_KEPT = 2000  # documents of systems whose rows are kept for further metrics
+_MAX_DOCUMENTS = 2000  # documents of systems whose rows are kept for further metrics
 _PLAIN = ("give loaded.corpus, loaded.outputs of loaded = wholetext.read(FILE); "
           "score_texts(hyps, refs=…, metric=…) takes plain lists")  # fmt: skip
 
@@ -82,7 +82,7 @@ class BoundMetric:
             if self.metric.rivals:
                 doc, sides = self._with_rivals(doc, output, sides)
             found = self.scorer.view.cut(doc, texts, sides)
-            if len(self.cuts) < _KEPT:
+            if len(self.cuts) < _MAX_DOCUMENTS:
                 self.cuts[key] = found
         return found
 
@@ -142,7 +142,7 @@ def sides_of(
     refs = corpus.references if chosen is None else chosen
     unknown = [name for name in refs if name not in corpus.references]
     if unknown:
-        raise AlignmentError(f"there is no reference {unknown[0]!r} for every document", where=corpus.id,
+        raise AlignmentError(f"not every document has the reference {unknown[0]!r}", where=corpus.id,
                              next=f"references: {', '.join(corpus.references) or 'none'}")
     if "ref" in metric.needs and not refs:
         some = " for every document" if any(doc.refs for doc in corpus.docs) else ""

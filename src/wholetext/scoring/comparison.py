@@ -1,4 +1,4 @@
-"""Comparisons as plain values: kept in a run folder and read back without drawing again, or printed for programs."""
+"""Comparisons as plain values: stored in a run folder and read back without resampling, or printed as JSON."""
 
 from __future__ import annotations
 

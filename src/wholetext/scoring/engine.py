@@ -32,7 +32,7 @@ from wholetext.types import (
 )
 
 _HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
-_KEPT = 200_000  # outputs kept in memory where there is no cache
+_MAX_OUTPUTS = 200_000  # outputs kept in memory where there is no cache
 _RESOURCES: dict[Hashable, Any] = {}  # loaded models and taggers, shared by all engines of the process
 
 
@@ -50,7 +50,7 @@ class Measured:
 
 
 class Store(Protocol):
-    """What is kept of earlier work, by key: the cache, or what a worker has of it."""
+    """Stored results by key: the cache, or the part of it that a worker holds."""
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]: ...
 
@@ -87,7 +87,7 @@ class Engine:
                 packed = {content_key(backend.id, x): backend.pack(output) for x, output in found.items()}
                 if self.cache:
                     self.cache.put(f"outputs:{backend.id}", packed.items())
-                elif len(self._memory) < _KEPT:
+                elif len(self._memory) < _MAX_OUTPUTS:
                     self._memory.update(packed)
             if self.on_batch:
                 self.on_batch(min(1.0, len(done) / len(inputs)))
@@ -103,7 +103,7 @@ class Engine:
         return [done[x] for x in inputs]
 
     def stored(self, backend: Backend[In, Out], inputs: Sequence[In]) -> dict[In, Out]:
-        """What a backend has kept of its outputs: in the cache, or in memory where there is none."""
+        """Stored outputs of a backend: from the cache, or from memory without a cache."""
         if not isinstance(backend, Cacheable):
             return {}
         keys = {x: content_key(backend.id, x) for x in dict.fromkeys(inputs)}

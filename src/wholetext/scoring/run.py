@@ -1,4 +1,4 @@
-"""A run: outputs are scored, systems are compared, and both are kept in a folder; `wholetext score` is this."""
+"""Score outputs, compare systems and write both to a run folder: the function behind `wholetext score`."""
 
 from __future__ import annotations
 

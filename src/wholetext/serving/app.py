@@ -83,7 +83,7 @@ async def _gone(_: Request, fault: Exception) -> Response:
 
 
 class Api:
-    """What is answered to each address."""
+    """The routes of the web application."""
 
     def __init__(self, jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> None:
         self.jobs, self.scheduler, self.options = jobs, scheduler, options

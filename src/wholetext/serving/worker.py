@@ -42,7 +42,7 @@ class Task:
 
 
 def work(pipe: Connection, folder: Path) -> None:
-    """Run tasks until the server ends. Names without a path that metrics are given lead into an empty folder."""
+    """Run tasks until the server ends, in an empty folder: relative file names in specs find nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     os.chdir(folder)
@@ -73,7 +73,7 @@ def work(pipe: Connection, folder: Path) -> None:
 
 
 def _end_with_the_server() -> None:
-    """A server that is killed leaves no process behind that goes on with its job."""
+    """Exit when the server is killed, instead of continuing its job."""
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -83,7 +83,7 @@ def _end_with_the_server() -> None:
 def run_task(task: Task, say: Say) -> list[str]:
     """Score, compare, and write the run folder with its report, the run as JSON and the folder as a zip file.
 
-    Returns the metrics, which are chosen here where none were asked for.
+    Returns the metrics; without any in the request, the default ones.
     """
     loaded = load(task.request, task.data)
     metrics: Sequence[str] = task.request["metrics"] or default_metrics(loaded.corpus, loaded.outputs)

@@ -74,7 +74,7 @@ class SystemResult:
     delta: float  # this score minus the baseline's, whichever direction is better
     delta_interval: Interval
     p: float  # against the baseline, uncorrected; NaN for the baseline itself
-    p_holm: float  # corrected for every comparison that was made
+    p_holm: float  # corrected for the number of comparisons
     rank: int | None  # cluster: systems of one rank do not differ significantly
     verdict: Verdict  # "open": not significant on these documents
     power: Power | None  # at the level that the correction leaves; None for the baseline

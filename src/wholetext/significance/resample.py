@@ -190,7 +190,7 @@ class _Totals:
 
 
 def _split(systems: Sequence[FloatArray], part: slice, grid: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Some units of all systems side by side: rounded to a grid, and what is left."""
+    """Some units of all systems side by side: values rounded to a grid, and the remainders."""
     rest = np.concatenate([totals[part] for totals in systems], axis=1)
     rounded = _to_grid(rest, grid)
     with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split

@@ -283,7 +283,7 @@ class Verdict:
 
     @property
     def score(self) -> float:
-        """What is maximised: acc_eq, or less loss where no two outputs of an item were judged."""
+        """The validation objective: acc_eq, or the negative loss if no item has two judged outputs."""
         return -self.loss if np.isnan(self.acc_eq) else self.acc_eq
 
 

@@ -49,7 +49,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Session:
-    """How a run goes about its work; none of it changes what it gives, save the limit on time."""
+    """Settings of a training run that do not change its result, except for the time limit."""
 
     out: Path
     root: Path | None = None  # where EvalSets are looked up by name

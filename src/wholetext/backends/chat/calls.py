@@ -25,7 +25,7 @@ PRICES = 'a price table reads: currency = "USD", then [models."NAME"] with input
 
 
 class Ask(NamedTuple):
-    """One call: what is said by whom, the JSON schema of the answer ("" = text), and which sample this is."""
+    """One call: messages as (role, text), the JSON schema of the answer ("" = text), and the sample index."""
 
     messages: tuple[tuple[str, str], ...]
     schema: str = ""
@@ -150,7 +150,7 @@ class Calls:
         self._stop.wait(start - time.monotonic())
 
     def pause(self, seconds: float) -> None:
-        """No call starts before: what a server that is asked too much wants of all calls."""
+        """Delay all calls by some seconds, as a server with a rate limit requests."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + seconds)
 

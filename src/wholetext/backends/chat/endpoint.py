@@ -36,7 +36,7 @@ class Planned(NamedTuple):
 
 
 class Unanswered(Exception):
-    """A call that may be tried again, after some seconds if the server said how many."""
+    """A call that may be retried, after the delay the server requested, if any."""
 
     def __init__(self, kind: str, what: str, after: float | None = None) -> None:
         super().__init__(what)
@@ -87,15 +87,15 @@ class Chat:
     # -------------------------------------------------------- many calls
 
     def arrive(self, inputs: Sequence[Ask], keep: Callable[[Ask, Answer], None]) -> list[Answer]:
-        """All answers; each is given to ``keep`` the moment it arrives. Calls under way are finished, and kept, when
-        one fails for good, the budget is reached or the user interrupts."""
+        """All answers; each is passed to ``keep`` when it arrives. If a call fails permanently, the budget is
+        reached or the user interrupts, calls in flight are completed and their answers stored."""
         found: dict[Ask, Answer] = {}
-        flying: dict[Future[Answer], tuple[Ask, float]] = {}
+        in_flight: dict[Future[Answer], tuple[Ask, float]] = {}
         self._check_price()
 
-        def land(done: set[Future[Answer]]) -> None:
+        def collect(done: set[Future[Answer]]) -> None:
             for future in done:
-                ask, _ = flying.pop(future)
+                ask, _ = in_flight.pop(future)
                 answer = found[ask] = future.result()
                 if not answer.problem:
                     keep(ask, answer)
@@ -106,19 +106,20 @@ class Chat:
             _ = self.calls.client  # no key, no such URL, no package: an error of the run, and not of each call
         with ThreadPoolExecutor(self.calls.parallel) as pool:
             try:
-                while left or flying:
-                    while left and len(flying) < self.calls.parallel:
+                while left or in_flight:
+                    while left and len(in_flight) < self.calls.parallel:
                         cost = self._worst(left[-1])
-                        self._check_budget(cost, sum(one for _, one in flying.values()), flying, land, len(left))
+                        reserved = sum(one for _, one in in_flight.values())
+                        self._check_budget(cost, reserved, in_flight, collect, len(left))
                         ask = left.pop()
-                        flying[pool.submit(self._ask, ask)] = (ask, cost)
-                    land(wait(flying, return_when=FIRST_COMPLETED)[0])
+                        in_flight[pool.submit(self._ask, ask)] = (ask, cost)
+                    collect(wait(in_flight, return_when=FIRST_COMPLETED)[0])
             finally:
                 self.calls._stop.set()  # nothing is tried again; what is under way is paid for
-                for future in list(flying):
+                for future in list(in_flight):
                     with suppress(ModelError):
                         future.exception()
-                        land({future})
+                        collect({future})
         return [found[ask] for ask in inputs]
 
     def _check_price(self) -> None:
@@ -127,21 +128,21 @@ class Chat:
                              next=f"give --prices FILE (WHOLETEXT_PRICES); {PRICES}")
 
     def _worst(self, ask: Ask) -> float:
-        """The most that a call may cost: no tokenizer makes more tokens than bytes, and hardly one half as many."""
+        """Upper bound of the cost of a call, assuming at least two bytes per input token."""
         bytes_in = sum(len(text.encode()) for _, text in ask.messages) + len(ask.schema)
         return self.calls.cost(self.model, bytes_in / 2, self.sampling.max_tokens) or 0.0
 
     def _check_budget(
-        self, cost: float, flying: float, futures: Mapping[Future[Answer], Any],
-        land: Callable[[set[Future[Answer]]], None], left: int,
+        self, cost: float, reserved: float, futures: Mapping[Future[Answer], Any],
+        collect: Callable[[set[Future[Answer]]], None], left: int,
     ) -> None:
-        """Stop before the call that could exceed the budget, once those under way have said what they cost."""
+        """Raise before a call that could exceed the budget, after waiting for the cost of calls in flight."""
         budget = self.calls.budget
-        while budget is not None and self.calls.spent + flying + cost > budget:
+        while budget is not None and self.calls.spent + reserved + cost > budget:
             if not futures:
                 raise self._over_budget(left, cost)
-            land(wait(futures, return_when=FIRST_COMPLETED)[0])
-            flying = sum(one for _, one in futures.values())
+            collect(wait(futures, return_when=FIRST_COMPLETED)[0])
+            reserved = sum(one for _, one in futures.values())
 
     def _over_budget(self, left: int, cost: float) -> ModelError:
         money = f"{self.calls.spent:.4f} of {self.calls.budget:g} {self.calls.currency}".rstrip()
@@ -174,12 +175,12 @@ class Chat:
                 self.calls._stop.wait(backoff if fault.after is None else fault.after)
         self.calls.note(failed=1)
         if kind == "unreachable":  # the others would wait as long, each in its turn
-            raise ModelError("nothing answers at the endpoint any more", where=self.calls.host,
+            raise ModelError("the endpoint no longer responds", where=self.calls.host,
                              next="all answers so far are stored: run the same command again to go on")
         return Answer(problem=last)
 
     def _check_retry(self, ask: Ask, kind: str) -> None:
-        """What was perhaps billed without an answer may have used up the budget: then it is not asked again."""
+        """Raise instead of retrying if a failed call, which may have been billed, could have used up the budget."""
         budget = self.calls.budget
         if budget is not None and kind in _BILLED and self.calls.spent + self._worst(ask) > budget:
             raise self._over_budget(1, self._worst(ask))
@@ -243,7 +244,7 @@ class Chat:
     def _broken(self, fault: Exception) -> Exception:
         refused = _refused_connection(fault)
         if refused and not self.calls.counts["judge_answers"]:
-            return ModelError("nothing answers at the endpoint", where=self.calls.host,
+            return ModelError("the endpoint does not respond", where=self.calls.host,
                               next="start the server, or correct --endpoint (OPENAI_BASE_URL)")
         return Unanswered("unreachable" if refused else "broken", f"the connection failed ({type(fault).__name__})")
 
@@ -255,7 +256,7 @@ class Chat:
             return ModelError(f"the endpoint refused access (HTTP {status})", where=self.calls.host,
                               next="set OPENAI_API_KEY to a key that may use this model")
         if status == 404:
-            return ModelError(f"the endpoint knows no model {self.model!r}, or is no chat server (HTTP 404)",
+            return ModelError(f"the endpoint has no model {self.model!r}, or is not a chat server (HTTP 404)",
                               where=self.calls.host, next="check the name after @, and --endpoint (often ends in /v1)")
         if status == 429 and getattr(fault, "code", "") == "insufficient_quota":
             return ModelError("the account has no quota left (HTTP 429)", where=self.calls.host,
@@ -288,7 +289,7 @@ class Chat:
         return Answer(text, model, fingerprint, finish, refusal, tokens[0], tokens[1], structured)
 
     def _error_of_body(self, error: Mapping[str, Any]) -> Exception:
-        """What to do about an error that comes with HTTP 200, as routers pass on those of the servers behind them."""
+        """Handle an error in a response with HTTP 200: routers forward errors of their servers this way."""
         code, said = error.get("code"), self.calls.clean(str(error.get("message", "")))[:200]
         if code == 429:
             return Unanswered("rate_limited", f"too many requests: {said}")

@@ -51,7 +51,7 @@ UNUSED = ("*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.ot", "*.gguf", "*.tfl
 
 @dataclass(frozen=True)
 class Located:
-    """A model's folder on this machine, the name it was asked by, and what pins its content."""
+    """A model's local folder, the requested name, and the revision that pins its content."""
 
     path: Path
     name: str
@@ -274,7 +274,7 @@ def content_hash(folder: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _file_hash(path: str, size: int, mtime: int) -> str:
-    """Hash of one file; by size and time, so that a changed file is read again. Large ones are kept."""
+    """Hash of one file; by size and time, so that a changed file is read again; hashes of large files are cached."""
     if size < LARGE:
         return sha256(Path(path))
     key = content_key("file", str(Path(path).resolve()), size, mtime)

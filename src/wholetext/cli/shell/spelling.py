@@ -77,7 +77,7 @@ def spread(argv: list[str]) -> list[str]:
 
 
 def _is_metric(word: str) -> bool:
-    """Whether a word after the first value of ``-m`` is one more metric, and not the file or folder to read."""
+    """Whether a word after the first value of ``-m`` is another metric rather than the input file or folder."""
     from wholetext.registry import names
 
     name = re.split(r"[,(@]", re.sub(r"^[a-z]+(\([^)]*\))?:", "", word))[0]

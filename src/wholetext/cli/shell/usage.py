@@ -1,4 +1,4 @@
-"""Mistakes in options and arguments, which typer finds, said like every other error: what, where, the next step."""
+"""Usage errors found by typer, in the form of every other error: what, where, the next step."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def usage_error(fault: Exception, argv: Sequence[str]) -> InputError | None:
 
 
 def _option_before(word: str, argv: Sequence[str]) -> str:
-    """The option whose value stands right before a word, or ""."""
+    """The option whose value directly precedes a word, or ""."""
     at = argv.index(word) if word in argv else 0
     return argv[at - 2] if at > 2 and argv[at - 2].startswith("-") and not argv[at - 1].startswith("-") else ""
 
 
 def asks_for_help(fault: Exception) -> bool:
-    """Whether a command that only groups others was given alone: its help is the message."""
+    """Whether a command group was called without a subcommand: the message is its help."""
     return type(fault).__name__ == "NoArgsIsHelpError"

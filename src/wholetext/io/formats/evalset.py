@@ -164,7 +164,7 @@ def _listed(folder: Path, prefix: str) -> dict[str, Path]:
         if end and entry.name.startswith(prefix):
             name = entry.name[len(prefix) : -len(end)]
             if name in found:
-                raise InputError(f"two files hold {name!r}: {found[name].name} and {entry.name}", where=str(folder),
+                raise InputError(f"two files contain {name!r}: {found[name].name} and {entry.name}", where=str(folder),
                                  next="keep one of them")
             found[name] = entry
     return dict(sorted(found.items()))

@@ -188,7 +188,7 @@ def _with_ids(
 
 
 def _single(runs: Sequence[DocumentRun], where: str) -> list[str]:
-    """A note on ids of which no two lines share one: it is often another file that was given."""
+    """A note if every line has its own id: often a wrong file was passed as document ids."""
     if len(runs) < _MANY or len(runs) != runs[-1].stop:
         return []
     return [f"every document has one segment, as each line of {where} is an id of its own: are these document ids?"]

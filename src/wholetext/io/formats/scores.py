@@ -175,7 +175,7 @@ def _scores(
 
 
 def _items(folder: FilePath, lp: str, level: ScoreLevel) -> Sequence[str] | int:
-    """What is scored at a level: documents, domains, or the number of segments; 0 if unknown."""
+    """The items scored at a level: documents, domains, or the number of segments; 0 if unknown."""
     if level == "sys" or not (Path(folder) / "documents" / f"{lp}.docs").is_file():
         return 0
     runs = evalset.documents(folder, lp)

@@ -189,7 +189,7 @@ class _Line:
         return {key: value for key, value in given.items() if value is not None}  # null is the same as absent
 
     def fill(self, record: Record, given: dict[str, Any], where: str) -> None:
-        """Texts and meta of a document that is wanted."""
+        """Texts and metadata of a selected document."""
         rest = {key: value for key, value in given.items() if key not in ("doc_id", "src_lang", "tgt_lang")}
         self.corpus = self.corpus or str(rest.get("dataset_id", ""))
         refs = rest.pop("refs", {})

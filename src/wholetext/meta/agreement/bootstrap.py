@@ -23,7 +23,7 @@ _PAIRED = ("kendall", "accuracy", "acc_eq0", "acc_eq", "tau23_0", "tau23", "darr
 
 @dataclass(frozen=True, eq=False)
 class Resample:
-    """What is resampled."""
+    """The resampled unit, and the number and seed of draws."""
 
     unit: Unit = "documents"
     docs: IntArray | None = None  # (items,) document of each item; each item its own where absent

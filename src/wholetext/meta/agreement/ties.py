@@ -180,7 +180,7 @@ class _Search:
         return end
 
     def _enumerate(self, low: _End, high: _End) -> tuple[FloatArray, FloatArray]:
-        """Distance and change of every pair whose distance lies between two ends."""
+        """Distance and change of every pair whose distance is within an interval."""
         distances, changes = [], []
         for (gold, metric, weight), begin, stop in zip(self.parts, low.reach, high.reach):
             counts = stop - begin

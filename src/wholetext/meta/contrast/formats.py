@@ -123,7 +123,7 @@ def _preference(fields: Fields, name: str) -> Item:
 
 
 def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
-    """DiscEvalMT (Bawden et al. 2018): what is right in one context is wrong in another."""
+    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another."""
     return ContrastSet(path.stem, wanted.langs or ("en", "fr"),
                        tuple(item for block, fields in rows.items() for item in _block(fields, block)))
 

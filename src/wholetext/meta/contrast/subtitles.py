@@ -3,7 +3,7 @@
 ContraPro (Müller et al. 2018; En-Fr: Lopes et al. 2020) has wrong translations. ctxpro (Wicks and Post
 2023) has none; they are made here: in the reference, the expected form is replaced by each other form
 that the set expects for the same source word and case (``NOM.MASC.SING``, ``NOM.FEM.SING``), or, of
-verbs, which are many, by those with the most similar endings. This construction is our own.
+verbs, which are many, by those with the most similar endings. This construction is not from the literature.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def segments_of(docs: Sequence[str]) -> tuple[Segment, ...]:
 
 @dataclass
 class RaterTable:
-    """The ratings of a table, and what is known of its scores."""
+    """The ratings of a table, with counts of missing and rebuilt scores."""
 
     rows: list[Rated] = field(default_factory=list)
     types: list[str] = field(default_factory=list)  # of each row, where there is a column ``type``

@@ -94,7 +94,7 @@ def _rater_file(base: Path, lp: str, gold: str) -> Path | None:
 
 
 def raw_mqm(path: str | Path, weights: SeverityWeights | None = None) -> Source:
-    """Ratings from the TSV of MQM annotations itself; its documents and positions are its own."""
+    """Ratings from a TSV of MQM annotations, with the documents and positions of that file."""
     return Source(mqm_ratings(read_mqm(path), weights), "sum", str(path))
 
 

@@ -72,7 +72,7 @@ class _Segment:
 
 
 def _columns(header: Sequence[str], wanted: Sequence[str], path: FilePath) -> list[int]:
-    """Where the wanted columns are; the format was chosen by the beginning of the file, which a stray CR may cut."""
+    """Indices of the required columns. A stray CR may cut the header, which the format was detected by."""
     missing = [column for column in wanted if column not in header]
     if missing:
         raise InputError(f"the first line has no column {missing[0]}", where=shown(path),

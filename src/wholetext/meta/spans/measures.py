@@ -6,7 +6,7 @@
 - Matching: one-to-one pairs of overlapping spans, a pair counts by the share of it that overlaps ("match with partial
   overlap and partial credit", Perrella et al. 2026, arXiv:2603.19921). The pairs are those with the largest sum of
   F1 × severity credit.
-- Error-free segments (WMT26 task 3): gold has no error and, where it has a score, at least 85; a metric says so by
+- Error-free segments (WMT26 task 3): gold has no error and, where it has a score, at least 85; a metric predicts it by
   marking nothing.
 
 All are micro-averaged: sums over segments first. Nothing marked is precision 1, nothing to mark recall 1, as there.
@@ -67,7 +67,7 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
 
 
 def free_statistics(gold: bool, predicted: bool) -> FloatArray:
-    """(4,) error-free and found, wrongly called so, missed, rightly not called so."""
+    """(4,) true positives, false positives, false negatives and true negatives of error-free segments."""
     return np.array([gold and predicted, predicted and not gold, gold and not predicted, not gold and not predicted],
                     dtype=np.float64)
 

@@ -81,7 +81,7 @@ def reasons(metric: Blonde, totals: FloatArray, *, document_score: str) -> Reaso
 
 @dataclass(frozen=True)
 class MatchedSpan:
-    """One thing that counts, with its characters in the output's or the reference's segment."""
+    """One occurrence, with its character span in the output's or the reference's segment."""
 
     category: str
     feature: str

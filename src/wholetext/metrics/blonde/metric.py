@@ -241,7 +241,7 @@ class Blonde(Metric):
             except ValueError:
                 raise SpecError(f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"') from None
             if name.strip() not in known and self.table != "auto":
-                raise SpecError(f"nothing here is called {name.strip()!r}", next=choices(name.strip(), known))
+                raise SpecError(f"there is no category or feature {name.strip()!r}", next=choices(name.strip(), known))
         if any(not 0 <= value < float("inf") for value in weights.values()):
             raise SpecError("weights must be non-negative numbers", next='write weights="neuter=1,tense=2"')
         return weights

@@ -17,7 +17,7 @@ UNIVERSAL = frozenset({"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN
 
 
 class Occurrence(NamedTuple):
-    """One countable thing. Things match across texts when category, feature and key are equal."""
+    """One occurrence. Occurrences match across texts if category, feature and key are equal."""
 
     category: str
     feature: str  # what weights and reports go by

@@ -89,7 +89,7 @@ def load(source: str = EMBEDDED) -> StaticVectors:
         raise InputError(f"word vectors that cannot be read ({error})", where=source,
                          next="fetch the file again") from None
     if not rows:
-        raise InputError("holds no word vectors", where=str(path), next="one word and its numbers per line")
+        raise InputError("the file has no word vectors", where=str(path), next="one word and its numbers per line")
     return StaticVectors(identity(source), words, np.stack(rows))
 
 

@@ -39,7 +39,7 @@ TOO_SHORT = ("the judge's answer was cut at max_tokens, and so was the one to a 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer that was read: at once, after a second request, or not at all."""
+    """A parsed answer: of the first request, of a second one (``repaired``), or a failure."""
 
     parsed: Parsed
     answer: Answer
@@ -47,7 +47,7 @@ class Reply:
 
     @property
     def outcome(self) -> str:
-        """What is counted: nothing where the first answer could be read."""
+        """The kind of failure, for counting; empty if the first answer could be parsed."""
         if self.answer.problem:
             return "failed"
         if self.parsed.refused:
@@ -85,15 +85,15 @@ class Judge(Metric):
     remote = True
     own_context = True
     sources: ClassVar[frozenset[Side]] = frozenset({"src", "hyp"})
-    file: ClassVar[str]  # of the prompt that is ours
+    file: ClassVar[str]  # name of the built-in prompt
     schema: ClassVar[str] = "score"
-    limit: ClassVar[int] = 64  # tokens of an answer unless given
+    limit: ClassVar[int] = 64  # default maximum of tokens in an answer
     incomplete: ClassVar[str] = "some samples have no score"  # where others have one
 
     model: str = ""
     mode: Literal["qe", "ref"] = "qe"  # whether the judge is shown references
     answer: Literal["json", "text"] = "json"  # the form that is asked for; both are read
-    prompt: str = ""  # a file; ours unless given
+    prompt: str = ""  # a file; the built-in prompt by default
     temperature: float | None = 0.0
     top_p: float | None = None
     seed: int | None = None
@@ -120,7 +120,7 @@ class Judge(Metric):
     def resolve(self, langs: tuple[str, str]) -> Judge:
         if not self.model:
             raise MetricError(f"{self.name} names no model", next=f"write {self.name}@MODEL, as the endpoint calls it")
-        load_prompt.cache_clear()  # a file that was edited is read anew, and stays what it is during an evaluation
+        load_prompt.cache_clear()  # an edited file is read again, but never during an evaluation
         self.prompts()
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
@@ -159,7 +159,7 @@ class Judge(Metric):
         return {ask: prompt.repair(ask, "", "the answer has no score from 0 to 100", self.answer) for ask in asks}
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
-        """Tokens of the texts at four bytes each: an endpoint says only when it is asked that something is too long."""
+        """Estimated tokens, four bytes each: an endpoint reports text that is too long only when called."""
         return [Fit(-(-len(_shown(one).encode("utf-8", "replace")) // 4)) for one in requests]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
@@ -168,7 +168,7 @@ class Judge(Metric):
     def hear(
         self, asks: Sequence[Ask], run: Runtime, parse: Callable[[str, bool], Parsed], prompt: Prompt
     ) -> list[Reply]:
-        """An answer to each call, read; those that cannot be are asked for once more."""
+        """The parsed answer to each call; calls whose answer cannot be parsed are repeated once."""
         chat = self.chat(run)
 
         def read(answer: Answer) -> Parsed:
@@ -220,7 +220,7 @@ class Judge(Metric):
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
 
     def note(self, i: int, request: Request, one: Verdict, run: Runtime) -> None:
-        """Keep what was said of a request, and count what went wrong."""
+        """Store the verdict on a request, and count failures."""
         counts = Counter(reply.outcome for reply in one.replies if reply.outcome)
         spans, errors = placed(one.faults or (), request)
         lost = sum(not error["located"] for error in errors)

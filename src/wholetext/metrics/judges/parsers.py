@@ -49,7 +49,7 @@ Speaks = Callable[[str], bool]  # whether a remark beside an answer speaks of wh
 
 @dataclass(frozen=True)
 class Parsed:
-    """What an answer says; ``problem`` why it cannot be told."""
+    """The content of an answer; ``problem`` is the reason if it cannot be parsed."""
 
     problem: str = ""
     refused: bool = False

@@ -1,4 +1,4 @@
-"""Where the words of an error stand in the text that was judged."""
+"""Locate the words of an error in the text that was judged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wholetext.types import Request
 
 
 def placed(faults: Sequence[Fault], request: Request) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Errors as spans of the scored text, and all of them with whether they were found there or in the source."""
+    """Errors as spans of the scored text, and all errors with whether they were located in it or in the source."""
     text, spans, errors = request.hyp[0].text, list[dict[str, Any]](), list[dict[str, Any]]()
     for one in faults:
         facts = {"severity": one.severity or "evidence", "category": one.category, "reason": one.reason}

@@ -23,7 +23,7 @@ from wholetext.metrics.judges.error_lists import SEVERITIES, Fault
 from wholetext.metrics.judges.parsers import ASPECTS
 from wholetext.types import Excerpt
 
-REWORDED = "reworded"  # instead of a file: the same task in other words of ours
+REWORDED = "reworded"  # instead of a file: the built-in prompt for the same task in other words
 KEYS = ("system", "user", "reference", "focus", "text", "json", "repair")
 _FIELDS = ("source_language", "target_language", "src", "hyp", "ref", "a", "b", "texts", "reference", "focus", "answer",
            "errors", "mark", "problem")  # fmt: skip
@@ -55,7 +55,7 @@ class Texts:
 
     @property
     def mark(self) -> str:
-        """Eight signs that stand in none of the texts."""
+        """Eight characters that occur in none of the texts."""
         parts: list[Any] = [[name, *one.parts, *one.focus] for name, one in self.sides]
         while True:
             mark = hashlib.blake2b(json.dumps(parts).encode(), digest_size=4).hexdigest()
@@ -68,7 +68,7 @@ class Texts:
         return any(one.before or one.after for _, one in self.sides)
 
     def shown(self) -> str:
-        """Every text between its marks, a segment a line; the part to judge has marks of its own in context."""
+        """Every text between markers, one segment per line; a part to judge within context has its own markers."""
         mark, blocks = self.mark, []
         for name, one in self.sides:
             tag, language = f"{name.replace(' ', '-')}-{mark}", language_name(self.langs[name != "source"])
@@ -81,7 +81,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt file: what is said, in which form the answer is asked for, worked examples."""
+    """A prompt file: messages, answer format and few-shot examples."""
 
     parts: Mapping[str, str]
     examples: Sequence[Mapping[str, Any]]
@@ -133,7 +133,7 @@ class Prompt:
 
 @lru_cache
 def load_prompt(name: str, file: str = "") -> Prompt:
-    """A prompt of ours by name, or anyone's by file, which has only what stands in it."""
+    """A built-in prompt by name, or a user's prompt file, which inherits nothing from the built-in ones."""
     folder = files("wholetext.metrics.judges") / "prompt_files"
     shared = read_toml((folder / "shared.toml").read_bytes())
     if file == REWORDED:
@@ -197,6 +197,6 @@ def _example_texts(one: Mapping[str, Any]) -> Texts:
 
 
 def _fill(form: str, values: Mapping[str, str]) -> str:
-    """All fields at once: what stands in a text is never read as a field. Halves of surrogate pairs cannot be sent."""
+    """Fill all fields in one pass, so that text is never read as a field; lone surrogates are replaced."""
     filled = re.sub(r"\{([a-z_]+)\}", lambda found: values.get(found[1], found[0]), form)
     return filled.encode("utf-8", "replace").decode()

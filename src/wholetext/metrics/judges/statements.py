@@ -88,7 +88,7 @@ def stated_score(text: str, cut: bool) -> float:
 
 
 def stated_choice(text: str) -> str:
-    """A, B or tie: the first line says so, and no other says anything else."""
+    """A, B or tie, as stated in the first line and contradicted by no other."""
     first, *others = _plain(text).split("\n")
     verdicts = [_CHOICE.match(one) for one in (first, *others)]
     words = {found[1].lower() if found[1].lower() in "ab" else "tie" for found in verdicts if found}

@@ -126,7 +126,7 @@ class _RowCounter:
 
 @dataclass
 class _Part:
-    """What one output has gathered so far under one view."""
+    """Results of one output under one view, gathered so far."""
 
     work: BoundMetric
     output: Output
@@ -154,7 +154,7 @@ class _Part:
         return None
 
     def scores(self, rows: Rows, mark: str, stated: tuple[str, ...]) -> Scores:
-        """Everything together; ``mark`` is the hash of the corpus."""
+        """The scores of all rows; ``mark`` is the hash of the corpus."""
         metric, gathered = self.work.metric, self.gathered
         if not len(rows):
             raise MetricError(f"{self.work.scorer.spec} leaves no row to score", where=f"system {self.output.system}",

@@ -1,4 +1,4 @@
-"""Blocks of requests, measured in order: the driver plans, dedupes and keeps the cache, an executor computes.
+"""Blocks of requests, measured in order: the driver plans, deduplicates and caches; an executor computes.
 
 What is computed for a block, and so the batches that are made of it, does not depend on the executor: statistics are
 the same to the last bit wherever they come from.
@@ -25,7 +25,7 @@ from wholetext.files.cache import damage_notes
 from wholetext.scoring.engine import Engine, Measured, decoded, request_key
 from wholetext.types import IntArray, Metric, Request
 
-_KEPT = 200_000  # outputs of backends that a worker keeps in memory
+_MAX_OUTPUTS = 200_000  # maximum number of backend outputs in a worker's memory
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class _Plan:
     missing: list[int]  # which are neither in the cache nor under way for an earlier block
     keys: list[bytes]  # none without a cache
     stored: dict[bytes, bytes]
-    here: list[Answer] = field(default_factory=list)  # what was computed at once
+    here: list[Answer] = field(default_factory=list)  # computed in this process
 
     @property
     def asked(self) -> list[Request]:
@@ -85,9 +85,9 @@ class Stream:
 
     engine: Engine
     executor: Executor = field(default_factory=Executor)
-    notes: list[str] = field(default_factory=list)  # of workers, on damage to what they keep
+    notes: list[str] = field(default_factory=list)  # of workers, on damaged caches
     environment: dict[str, set[str]] = field(default_factory=dict)
-    _under_way: dict[bytes, int] = field(default_factory=dict)  # key → unfinished blocks that need its row
+    _pending: dict[bytes, int] = field(default_factory=dict)  # key → unfinished blocks that need its row
     _fresh: dict[bytes, bytes] = field(default_factory=dict)  # rows that later blocks wait for
 
     def run(self, blocks: Iterable[Block]) -> None:
@@ -113,10 +113,10 @@ class Stream:
             keys = [request_key(block.salt, request) for request in distinct] if cache else []
             stored = cache.get(keys) if cache else {}
             missing = [i for i in range(len(distinct))
-                       if not keys or (keys[i] not in stored and keys[i] not in self._under_way)]
+                       if not keys or (keys[i] not in stored and keys[i] not in self._pending)]
             for key in keys:
                 if key not in stored:
-                    self._under_way[key] = self._under_way.get(key, 0) + 1
+                    self._pending[key] = self._pending.get(key, 0) + 1
             engine.counts.update(requests=len(block.requests), distinct=len(distinct),
                                  cached=len(distinct) - len(missing), computed=len(missing))
             if job is None or job.metric is not block.metric or job.survey is not block.survey:
@@ -149,7 +149,7 @@ class Stream:
         if answer:
             for i, row in zip(plan.missing, answer.rows):
                 rows[i] = row
-            self._hear(answer)
+            self._receive(answer)
             if plan.keys and self.engine.cache:
                 items = ((plan.keys[i], rows[i]) for i in plan.missing)
                 self.engine.cache.put(f"rows:{plan.block.metric.name}", items)
@@ -158,15 +158,15 @@ class Stream:
                 rows[i] = plan.stored[key]
                 continue
             rows[i] = rows[i] or self._fresh.get(key, b"")
-            self._under_way[key] -= 1
-            if self._under_way[key]:
+            self._pending[key] -= 1
+            if self._pending[key]:
                 self._fresh[key] = rows[i]
             else:
-                del self._under_way[key]
+                del self._pending[key]
                 self._fresh.pop(key, None)
         return decoded(rows).of(plan.where)
 
-    def _hear(self, answer: Answer) -> None:
+    def _receive(self, answer: Answer) -> None:
         self.notes += answer.notes
         for name, value in answer.environment.items():
             self.environment.setdefault(name, set()).add(value)
@@ -180,7 +180,7 @@ class Stream:
 
 @dataclass
 class Outputs:
-    """What a worker keeps of the outputs of backends, and which of them are new to the driver."""
+    """Backend outputs in a worker's memory, and those not yet sent to the driver."""
 
     known: dict[bytes, bytes] = field(default_factory=dict)
     fresh: dict[str, dict[bytes, bytes]] = field(default_factory=dict)
@@ -191,7 +191,7 @@ class Outputs:
     def put(self, kind: str, items: Iterable[tuple[bytes, bytes]]) -> None:
         new = dict(items)
         self.fresh.setdefault(kind, {}).update(new)
-        if len(self.known) < _KEPT:
+        if len(self.known) < _MAX_OUTPUTS:
             self.known.update(new)
 
 
