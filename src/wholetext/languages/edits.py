@@ -124,12 +124,13 @@ def advance(match: Bits, up: Bits, down: Bits) -> tuple[Bits, Bits]:
     """
     common = match & up
     same = common + up  # (k, n)
+    carried = None
     for i in range(1, len(up)):  # carries between machine words
         over = same[i - 1] < common[i - 1]
-        if i > 1:
+        if carried is not None:
             over |= (same[i - 1] == common[i - 1]) & carried
         carried = over
-        same[i] += carried
+        same[i] += over
     same ^= up
     same |= match
     same |= down
