@@ -102,7 +102,7 @@ def test_outputs_beside_a_corpus(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="given twice"):
         read(LineFiles(corpus=corpus, src=tmp_path / "lines.txt"))
     (tmp_path / "short.txt").write_text("x\n")
-    with pytest.raises(AlignmentError, match="this has 1 line, but the corpus has 2 segments"):
+    with pytest.raises(AlignmentError, match="found 1 line, but the corpus has 2 segments"):
         read([corpus, tmp_path / "short.txt"])
 
 

@@ -89,7 +89,7 @@ def test_faults(small: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         evalset.read(tmp_path / "nowhere")
     (small / "references/de-en.refB.txt").write_text("one\n")
-    with pytest.raises(AlignmentError, match=r"this has 1 line, but .*sources/de-en.txt has 3"):
+    with pytest.raises(AlignmentError, match=r"found 1 line, but .*sources/de-en.txt has 3"):
         read(small)
     (small / "references/de-en.refB.txt").unlink()
     (small / "documents/de-en.docs").write_text("news\tx\n")

@@ -106,7 +106,7 @@ def test_blank_lines_that_are_empty_translations(write) -> None:  # type: ignore
 
 def test_blank_lines_that_do_not_fit(write) -> None:  # type: ignore[no-untyped-def]
     src = write("src.txt", "a", "b", "", "c")
-    with pytest.raises(AlignmentError, match=r"sys.txt: this has 3 documents .*, but .*src.txt has 2") as caught:
+    with pytest.raises(AlignmentError, match=r"sys.txt: found 3 documents .*, but .*src.txt has 2") as caught:
         read(LineFiles(src=src, hyps=[write("sys.txt", "a", "", "b", "", "c")]))
     assert "document 1 is the first with another length: 2 segments, here 1" in caught.value.next
     with pytest.raises(AlignmentError, match="'doc1' has 2 segments in the source but 1 in reference 'ref'"):
@@ -126,10 +126,10 @@ def test_no_documents_at_all_is_one_document_and_a_warning(write) -> None:  # ty
 
 def test_line_counts_that_differ(write) -> None:  # type: ignore[no-untyped-def]
     src, ids = write("src.txt", "a", "b", "c"), write("ids", "x", "x", "y")
-    with pytest.raises(AlignmentError, match=r"this has 2 lines, but .*src.txt has 3") as caught:
+    with pytest.raises(AlignmentError, match=r"found 2 lines, but .*src.txt has 3") as caught:
         read(LineFiles(src=src, hyps=[write("sys.txt", "a", "b")], docs=ids))
     assert caught.value.where.endswith("sys.txt:3")
-    with pytest.raises(AlignmentError, match=r"this has 2 document ids, but .*src.txt has 3 lines"):
+    with pytest.raises(AlignmentError, match=r"found 2 document ids, but .*src.txt has 3 lines"):
         read(LineFiles(src=src, docs=write("ids", "x", "y")))
     with pytest.raises(InputError, match="no document id") as caught:
         read(LineFiles(src=src, docs=write("ids", "x", "", "y")))
@@ -175,7 +175,7 @@ def test_from_texts() -> None:
     )
     loaded = from_texts({"s": ["a"], "t": ["b"]}, refs=[["A"], ["B"]])
     assert loaded.corpus.references == ("ref0", "ref1") and len(loaded.outputs) == 2
-    with pytest.raises(AlignmentError, match=r"hyps\['hyp'\]:2: this has 1 line, but refs\['ref'\] has 2"):
+    with pytest.raises(AlignmentError, match=r"hyps\['hyp'\]:2: found 1 line, but refs\['ref'\] has 2"):
         from_texts(["a"], refs=["A", "B"])
     with pytest.raises(InputError, match="expected a list of strings, got str"):
         from_texts("a", refs=["A"])
@@ -220,11 +220,11 @@ def test_documents_are_scored_as_with_ids() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"hyps": [["a"], ["b"]], "refs": [["a"]]}, "refs['ref']: this has 1 document, the outputs have 2"),
+    ({"hyps": [["a"], ["b"]], "refs": [["a"]]}, "refs['ref']: found 1 document, the outputs have 2"),
     ({"hyps": [["a"], ["b"]], "refs": ["a", "b"]}, "refs['ref'][0]: expected a list of strings, got str"),
     ({"hyps": [["a"], [3]], "refs": [["a"], ["b"]]}, "hyps['hyp'][1][0]: expected a string, got int"),
     ({"hyps": [["a"]], "refs": [["a"]], "references": [[["a"]]]}, "references are given twice"),
-    ({"hyps": [["a"]], "refs": [["a"]], "docs": ["x", "y"]}, "docs: this has 2 documents, the outputs have 1"),
+    ({"hyps": [["a"]], "refs": [["a"]], "docs": ["x", "y"]}, "docs: found 2 documents, the outputs have 1"),
 ])  # fmt: skip
 def test_lists_that_do_not_fit_are_answered(given: dict[str, Any], said: str) -> None:
     with pytest.raises(wt.InputError) as caught:

@@ -123,7 +123,7 @@ def test_errors_name_uploads_as_they_were_called(working: TestClient) -> None:
     files = [("hyp", ("short.txt", b"one\n")), ("ref", ("human.txt", b"one\ntwo\n"))]
     place = f"/v1/jobs/{working.post('/v1/jobs', data={'metric': 'chrf'}, files=files).json()['id']}"
     until(lambda: working.get(place).json()["state"] == "failed", "the job")
-    assert working.get(place).json()["error"].startswith("short.txt:2: this has 1 line, but human.txt has 2")
+    assert working.get(place).json()["error"].startswith("short.txt:2: found 1 line, but human.txt has 2")
 
 
 def test_errors_of_forms(quiet: TestClient, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
         if kind == "lines":
             texts, wanted = list(file.lines()), sum(len(doc) for doc in corpus.docs)
             if len(texts) != wanted:
-                raise AlignmentError(f"this has {count(len(texts), 'line')}, but the corpus has "
+                raise AlignmentError(f"found {count(len(texts), 'line')}, but the corpus has "
                                      f"{count(wanted, 'segment')}", where=where,
                                      next="write one line per segment; outputs with other sentence breaks go in JSONL")
             left = iter(texts)  # in the order of the corpus

@@ -49,7 +49,7 @@ def length(columns: Sequence[Column]) -> int:
     for other in others:
         if len(other.texts) != len(first.texts):
             raise AlignmentError(
-                f"this has {count(len(other.texts), 'line')}, but {first.where} has {len(first.texts)}",
+                f"found {count(len(other.texts), 'line')}, but {first.where} has {len(first.texts)}",
                 where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
                 next="the files must be parallel, line by line; for outputs with other sentence breaks put "
                      "blank lines between the documents of every file, or give JSONL")

@@ -163,7 +163,7 @@ def _documents(hyps: Any, srcs: Any, refs: Any, docs: Sequence[str] | None, lang
     for (kind, name), texts in {("docs", ""): ids, **given}.items():
         where = f"{kind}s[{name!r}]" if name else {"src": "srcs"}.get(kind, kind)
         if len(texts) != size:
-            raise AlignmentError(f"this has {count(len(texts), 'document')}, the outputs have {size}", where=where,
+            raise AlignmentError(f"found {count(len(texts), 'document')}, the outputs have {size}", where=where,
                                  next="give a list of segments for every document")
         for i, text in enumerate(texts if kind != "docs" else ()):
             _texts(kind, name, text, f"{where}[{i}]")
@@ -182,7 +182,7 @@ def _with_ids(
 ) -> Loaded:
     first, lines, ids = columns[0].where, length(columns), runs[-1].stop if runs else 0
     if ids != lines:
-        raise AlignmentError(f"this has {count(ids, 'document id')}, but {first} has {count(lines, 'line')}",
+        raise AlignmentError(f"found {count(ids, 'document id')}, but {first} has {count(lines, 'line')}",
                              where=at(where, min(ids, lines) + 1), next="give one document id per line of text")
     return load(columns, runs, stem(first), langs, [*notes, *_single(runs, where)], first)
 
@@ -202,7 +202,7 @@ def _without_ids(columns: Sequence[Column], breaks: str, notes: Sequence[str], l
         parts = [_split(column) for column in columns]
         for column, docs in zip(columns, parts):
             if len(docs) != len(parts[0]):
-                raise AlignmentError(f"this has {count(len(docs), 'document')} (between blank lines), but {first} "
+                raise AlignmentError(f"found {count(len(docs), 'document')} (between blank lines), but {first} "
                                      f"has {len(parts[0])}", where=column.where, next=_diverging(parts[0], docs))
         runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
         note = ("no document ids were given: blank lines are taken as breaks between "
