@@ -60,16 +60,22 @@ INTERRUPTED = 130  # how typer leaves after Ctrl-C
 
 
 class Verbs(TyperGroup):
-    """The verbs, and those of plug-ins: each is imported when it is used."""
+    """The verbs, and those of plug-ins: each is imported when it is used, and made once."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._made: dict[str, Any] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*VERBS, *(name for name in plugins.load(plugins.VERBS) if name not in VERBS)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in VERBS:
-            return command(cmd_name, function(cmd_name))
-        added = plugins.load(plugins.VERBS)
-        return command(cmd_name, added[cmd_name]()) if cmd_name in added else None
+        if cmd_name not in self._made:  # typer asks several times
+            if cmd_name in VERBS:
+                self._made[cmd_name] = command(cmd_name, function(cmd_name))
+            elif cmd_name in (added := plugins.load(plugins.VERBS)):
+                self._made[cmd_name] = command(cmd_name, added[cmd_name]())
+        return self._made.get(cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
