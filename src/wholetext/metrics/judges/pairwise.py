@@ -20,7 +20,7 @@ class JudgePairwise(Judge):
     """The share of comparisons won, in per cent, a tie being half a win; every pair is asked about in both orders.
 
     ``flips`` is the share of pairs, in per cent, whose verdict depends on the order: they count half to each side.
-    Equal texts are a tie, and nobody is asked.
+    Equal texts are a tie, and no call is made.
     """
 
     name = "judge-pairwise"
