@@ -102,3 +102,14 @@ def test_rare_tokens_weigh_more() -> None:
 def test_it_reads_hypothesis_and_reference_only() -> None:
     with pytest.raises(ModelError, match="the form matched reads hyp and ref, not hyp, src"):
         form(reads=("hyp", "src"))
+
+
+def test_the_reference_itself_is_best_by_every_signed_feature() -> None:
+    """What a linear head reads is bounded by the reference's own features, so no output scores above it."""
+    signs, made = form().signs, form()
+    assert signs.shape == (made.width,) and set(signs.tolist()) == {-1.0, 0.0, 1.0}
+    refs = [pair.refs[0] for pair in PAIRS]
+    outputs = made.features(PAIRS, Engine())
+    best = made.features([Request((ref,), None, (ref,)) for ref in refs], Engine())
+    worse = (outputs - best) * signs  # (n, width)
+    assert worse.max() < 1e-5 and worse.min() < -0.1

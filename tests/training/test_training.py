@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 from training_data import TINY, make, recipe
 
+from wholetext.backends.learned.config import WEIGHTS
+from wholetext.backends.learned.folder import WeightsFile
+from wholetext.backends.learned.forms import open_learned
 from wholetext.errors import InputError, ModelError, WholetextError
 from wholetext.io.formats.evalset import read
 from wholetext.metrics.learned import Learned
@@ -145,6 +148,32 @@ def test_penalties_are_a_second_output(root: Path, tmp_path: Path) -> None:
     assert metric.outputs == ("score", "penalty")
     words = np.array([2.0, 6.0])
     np.testing.assert_allclose(table[:, 1], -0.5 * words * (1 - table[:, 0] / 100) ** 2, atol=1e-12)
+
+
+def test_a_linear_head_is_solved_in_one_step(root: Path, tmp_path: Path) -> None:
+    """Signs are those of the form; the seed changes nothing; a text that is matched better does not score lower."""
+    settings: dict[str, Any] = {"form": "matched", "settings__layers": [0, 2, -1], "adapter__kind": "frozen",
+                                "head__hidden": [], "ridge": 0.3, "within": 4.0, "anchor": 0.3, "ends": True}
+    found, again = (train(recipe(root, seed=seed, **settings), Session(tmp_path / f"out{seed}", work=tmp_path))
+                    for seed in (1, 2))  # fmt: skip
+    assert found.best == 1 and found.stopped == "end" and found.verdict.acc_eq > 0.7
+    weights, same = (WeightsFile(one.out / WEIGHTS).tensors["head.0.weight"] for one in (found, again))
+    np.testing.assert_array_equal(weights, same)
+    engine = Engine(("de", "en"))
+    signs = open_learned(engine, str(found.out), "").form.signs
+    assert (weights[0] * signs >= 0).all() and not weights[0][signs == 0].any() and weights.any()
+    metric = Learned(str(found.out)).resolve(("de", "en"))
+    ref = Excerpt(("The dog sleeps in the garden today.",), (0, 1))
+    texts = (ref.text, "The dog sleeps in the garden now.", "The dog sleeps.", "")
+    pairs = [Request((Excerpt((text,), (0, 1)),), None, (ref,)) for text in texts]
+    scores = metric.reduce_rows(metric.measure(pairs, engine))[:, 0]
+    assert (np.diff(scores) < 0).all()
+
+
+def test_a_linear_head_needs_signs(root: Path, tmp_path: Path) -> None:
+    given = recipe(root, form="aligned", adapter__kind="frozen", head__hidden=[], ridge=1.0)
+    with pytest.raises(InputError, match="ridge needs the signs of features"):
+        train(given, Session(tmp_path / "out"))
 
 
 @pytest.mark.slow

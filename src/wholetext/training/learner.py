@@ -29,6 +29,7 @@ from wholetext.errors import InputError
 from wholetext.files.cache import Cache, content_key, note_damage
 from wholetext.scoring.engine import Engine, request_key
 from wholetext.training.examples import Examples
+from wholetext.training.linear import signed_ridge
 from wholetext.training.recipe import Recipe
 from wholetext.types import Excerpt, FloatArray, IntArray, Request
 
@@ -143,6 +144,18 @@ class Learner:
                              next='use a form such as "aligned" or "bitext" and adapter.kind = "frozen", or anchor = 0')
         plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
         return np.asarray((plain - plain.mean()) / plain.std())
+
+    def solve(self, wanted: FloatArray, item: IntArray, penalties: tuple[float, float]) -> None:
+        """Set a linear head over frozen features to the best weights of the signs that the form gives."""
+        if not hasattr(self.form, "signs"):
+            raise InputError(f"ridge needs the signs of features, and the form {self.recipe.form} has none",
+                             next='use form = "matched", or ridge = 0')
+        torch, head = torch_module(), self.head
+        inputs = ((self.inputs - head.mean) / head.spread).numpy()  # (n, width)
+        weights = signed_ridge(inputs, wanted, item, self.form.signs, penalties)
+        with torch.no_grad():
+            head.get_parameter("0.weight").copy_(torch.from_numpy(weights)[None])
+            head.get_parameter("0.bias").fill_(float(wanted.mean()))
 
     def lengths(self) -> IntArray | None:
         """(n,) tokens of the training examples where batches of similar length are faster."""

@@ -74,6 +74,7 @@ class Recipe:
     within: float = 0.0  # weight of errors within an item against those of its mean
     anchor: float = 0.0  # spreads of the form's untrained score, added to the human scores
     rank: float = 0.0  # weight of the ranking loss within an item, 0 … 1
+    ridge: float = 0.0  # penalty of squared weights of a linear head that is solved exactly; 0: trained in steps
     evaluate: int = 0  # steps between evaluations; 0: after each epoch
     patience: int = 3  # early stopping: evaluations without improvement; 0: off
     seed: int = 1
@@ -97,7 +98,10 @@ class Recipe:
             (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it must be between 0 and 1"),
             (not 0 <= self.negatives <= 1, f"negatives is {self.negatives:g}", "it must be between 0 and 1"),
             (not 0 <= self.rank <= 1, f"rank is {self.rank:g}", "it must be between 0 and 1"),
-            (self.within < 0 or self.anchor < 0, "within and anchor are not negative", ""),
+            (min(self.within, self.anchor, self.ridge) < 0, "within, anchor and ridge are not negative", ""),
+            (self.ridge > 0 and (self.adapter.kind != "frozen" or bool(self.head.hidden) or self.rank > 0),
+             "ridge solves a linear head over a frozen base",
+             'set adapter.kind = "frozen", head.hidden = [] and rank = 0'),
             (self.penalty is not None and not self.ends and self.zero is None, "a penalty needs scores of 0 to 100",
              "set ends = true, or zero and hundred"),
             (self.ends and self.zero is not None, "the scale is given twice, by zero and hundred and by ends", ""),

@@ -167,6 +167,8 @@ class TrainingRun:
         if not at.history:
             self.evaluate()
         self.began = (time.monotonic(), at.pairs, at.step)
+        if self.recipe.ridge and not at.stopped:
+            self.solve()
         while not at.stopped:
             batches = self.batches(at.epoch)
             while at.batch < len(batches) and not at.stopped:
@@ -189,6 +191,14 @@ class TrainingRun:
                     self.checkpoints.save(at, self.learner, self.optimizer)
                     self.checkpoints.tidy(at.best)
                     saved = time.monotonic()
+
+    def solve(self) -> None:
+        """A linear head in one step."""
+        at, recipe = self.at, self.recipe
+        self.learner.solve(self.gold.numpy().astype(np.float64), self.item, (recipe.ridge, recipe.within))
+        at.step, at.pairs, at.stopped = 1, len(self.material.train), "end"
+        self.evaluate()
+        self.checkpoints.save(at, self.learner, self.optimizer)
 
     def step(self, chosen: IntArray) -> None:
         torch, at = torch_module(), self.at

@@ -22,6 +22,12 @@ POOR = 0.6  # a token that matches worse is not found
 ROUNDING = 1e-4  # similarities that differ by less are equal: the last digits depend on the processor
 BELOW = (0.4, 0.6, 0.8)  # shares of tokens are counted whose match is worse
 PER_LAYER, ONCE = 9, 29
+MEANS = (0, 1, 2, 3, 8)  # of the features per layer: means over tokens, and the cosine of wholes
+# order, 12 shares of poor tokens, counterparts, 2 omissions, 4 sums, use of context; length ratio, its size, 4 lengths
+ONCE_SIGNS = np.array([1.0] * 2 + [0.0] * 12 + [1.0] * 2 + [0.0] * 7 + [0.0, -1.0] + [0.0] * 4)
+SHARED = ("precision", "recall", "the same last character", "equal")  # what two texts share on the surface, or
+WORSE = ("its size", "foreign script in the hypothesis alone", "case differs in shared words",
+         "more negations in the hypothesis", "fewer negations")  # fmt: skip
 # of a pair one of which is empty: no order, all tokens poor, no counterparts
 NOTHING = [0.0] * 2 + [1.0] * 12 + [0.0] * 9
 
@@ -79,6 +85,16 @@ class Matched(PairForm):
         f = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
         cosine = features[:, PER_LAYER * layers - 1]
         return np.asarray((f - f.mean()) / f.std() + (cosine - cosine.mean()) / cosine.std())
+
+    @property
+    def signs(self) -> FloatArray:
+        """(width,) 1 where more of a feature is better, -1 where less is; 0: no part of a linear head.
+
+        Left out is what grows with the length of a text, single worst tokens, and what is no quality (lengths).
+        """
+        deep = np.repeat(np.isin(np.arange(PER_LAYER), MEANS).astype(float), len(self.body.layers))
+        surface = [1.0 if name.startswith(SHARED) else -1.0 if name in WORSE else 0.0 for name in FOLDED]
+        return np.concatenate([deep, ONCE_SIGNS, surface])
 
 
 def compared(hyp: Encoded, ref: Encoded, words: tuple[int, int]) -> FloatArray:
