@@ -4,7 +4,8 @@
 
 Every set of documents is stressed with one group of metrics at a time; the losses of a finished pair are a file of the
 work folder and its rows are in a cache there, so that an interrupted study resumes. The page has the groups of metrics
-that are finished for all sets, and names the others; ``--page`` only writes it.
+that are finished for all sets, beside the figures of other metrics on the same documents that docs/studies/stress.json
+has from earlier runs, and names what is missing; ``--page`` only writes it.
 """
 
 from __future__ import annotations
@@ -232,6 +233,18 @@ def _larger(ones: FloatArray, others: FloatArray) -> tuple[float, float, float]:
     return float(wins.mean()), float(low), float(high)
 
 
+def together(found: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """New figures, and those of other metrics that an earlier run took on the same documents."""
+    if before.get("sets") != found["sets"]:
+        return dict(found)
+    new = {one["metric"] for one in found["cells"]}
+    other = new | (set(before["sampled"]) if before["every"] != found["every"] else set())
+    kept = {key: [*(one for one in before[key] if one["metric"] not in other), *found[key]]
+            for key in ("cells", "slopes", "told")}  # fmt: skip
+    return {**found, **kept, "seconds": {**before["seconds"], **found["seconds"]},
+            "sampled": [*(name for name in before["sampled"] if name not in other), *found["sampled"]]}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "stress", help="folder of finished parts")
@@ -246,9 +259,11 @@ def main() -> None:
             measure(name, group, args.work, args.every)
     tested = [name for name, one in SETS.items() if one.test]
     done = [group for group in GROUPS if all(part_file(name, group, args.work, args.every).exists() for name in tested)]
-    found = figures(args.work, done, args.every) | {"every": args.every, "missing": [
-        metric for group, one in GROUPS.items() if group not in done for metric in one.metrics]}  # fmt: skip
-    short = json.loads(json.dumps(found), parse_float=lambda number: round(float(number), 4))
+    before = json.loads(FOUND.read_text("utf-8")) if FOUND.exists() else {}
+    found = together(figures(args.work, done, args.every) | {"every": args.every}, before) if done else before
+    measured = {one["metric"] for one in found["cells"]}
+    found["missing"] = [metric for one in GROUPS.values() for metric in one.metrics if metric not in measured]
+    short = json.loads(json.dumps(found), parse_float=lambda number: round(float(number), 6))
     write_file(FOUND, json.dumps(short, ensure_ascii=False, separators=(",", ":")) + "\n")
     write_page(found)
 
