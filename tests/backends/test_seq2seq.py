@@ -129,17 +129,17 @@ def test_batches_do_not_matter(backend: Seq2Seq) -> None:
 
 def test_what_follows_is_read_but_not_written(backend: Seq2Seq) -> None:
     text = plain("a", "b c", "d", focus=1)
-    layout = backend.said(text)
+    layout = backend.target(text)
     assert layout.ids[-len(backend.writes.closing) :] == backend.writes.closing
     assert layout.stop == len(layout.ids) - len(backend.writes.closing)
-    assert len(backend.given(text).ids) > len(layout.ids) - 1
+    assert len(backend.source(text).ids) > len(layout.ids) - 1
 
 
 def test_text_that_is_too_long_loses_context_first(backend: Seq2Seq) -> None:
     small = Seq2Seq(backend.checkpoint, ("en", "de"), limit=16)
     view = plain(TEXTS[0] * 3, TEXTS[1], "a cat")
     fit = small.fit(Pair(view, view))
-    assert small.given(view).fit.tokens <= 16 and fit.lost_context > 0 and fit.lost_focus == 0
+    assert small.source(view).fit.tokens <= 16 and fit.lost_context > 0 and fit.lost_focus == 0
     assert small.fit(Pair(plain(TEXTS[0] * 9), plain("a"))).lost_focus > 0
     assert all(np.isfinite(small.run([Pair(view, view)])[0][1:]))
 

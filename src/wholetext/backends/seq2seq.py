@@ -25,10 +25,10 @@ _CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # de_DE, deu_Latn
 
 @dataclass(frozen=True)
 class Pair:
-    """An input of the model: how likely is ``said`` (its scored part) given ``given``?"""
+    """An input of the model: the log-probability of ``target`` (its scored part) given ``source`` is computed."""
 
-    given: Excerpt
-    said: Excerpt
+    source: Excerpt
+    target: Excerpt
 
 
 class TokenLogProbs(NamedTuple):
@@ -41,7 +41,7 @@ class TokenLogProbs(NamedTuple):
 
 
 class Seq2Seq:
-    """Any transformers encoder-decoder; ``langs`` are the languages of ``given`` and ``said``."""
+    """Any transformers encoder-decoder; ``langs`` are the languages of source and target."""
 
     def __init__(
         self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int = 0, truncation: Truncation = "context"
@@ -58,31 +58,32 @@ class Seq2Seq:
             marks = max(len(each.opening) + len(each.closing) for each in (self.reads, self.writes))
             most = int(getattr(checkpoint.config, "max_position_embeddings", None) or 0)
             check_limit(limit, marks + 1, most, checkpoint.located.name)
-        self.given = lru_cache(1 << 15)(self._given)
-        self.said = lru_cache(1 << 15)(self._said)
+        self.source = lru_cache(1 << 15)(self._source)
+        self.target = lru_cache(1 << 15)(self._target)
 
     def fit(self, x: Pair) -> Fit:
-        return together((self.given(x.given).fit, self.said(x.said).fit))
+        return together((self.source(x.source).fit, self.target(x.target).fit))
 
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
         """Teacher forcing: the decoder reads the text to score; log-probability of each token."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
-        given, said = [self.given(x.given).ids for x in batch], [self.said(x.said) for x in batch]
+        sources, targets = [self.source(x.source).ids for x in batch], [self.target(x.target) for x in batch]
         with torch.inference_mode(), memory():
-            reads, mask = padded(given, self._pad, device)  # (batch, ids)
+            reads, mask = padded(sources, self._pad, device)  # (batch, ids)
             # the decoder is causal, so what pads the end is never seen and needs no mask
-            writes = torch.tensor(pad([(self._start, *layout.ids[:-1]) for layout in said], self._pad), device=device)
+            shifted = [(self._start, *layout.ids[:-1]) for layout in targets]
+            writes = torch.tensor(pad(shifted, self._pad), device=device)
             hidden = head_input(model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes)
             spans = [range(max(layout.start - 1, 0), min(layout.stop + 1, len(layout.ids)))
-                     for layout in said]  # with special tokens
+                     for layout in targets]  # with special tokens
             rows = [row for row, span in enumerate(spans) for _ in span]
             chosen = hidden[rows, [step for span in spans for step in span]]  # (steps of all spans, width)
-            wanted = [layout.ids[step] for layout, span in zip(said, spans) for step in span]
+            wanted = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
             logs = iter(_log_probabilities(model, chosen, wanted))
         found = [[next(logs) for _ in span] for span in spans]
         if self.truncation == "reference":
-            return [_cut(layout, len(self.ids(x.said.text)), each) for x, layout, each in zip(batch, said, found)]
-        return [_said(layout, each) for layout, each in zip(said, found)]
+            return [_cut(layout, len(self.ids(x.target.text)), each) for x, layout, each in zip(batch, targets, found)]
+        return [_whole(layout, each) for layout, each in zip(targets, found)]
 
     def marked(self, layout: Layout) -> str:
         tokens = self.tokenizer.convert_ids_to_tokens(list(layout.ids))
@@ -91,11 +92,11 @@ class Seq2Seq:
     def ids(self, text: str) -> Ids:
         return _ids(self.tokenizer, text, "text_target")
 
-    def _given(self, view: Excerpt) -> Layout:
+    def _source(self, view: Excerpt) -> Layout:
         parts = Parts.of(view, lambda text: _ids(self.tokenizer, text, "text"))
         return self._laid_out(parts, self.reads)
 
-    def _said(self, view: Excerpt) -> Layout:
+    def _target(self, view: Excerpt) -> Layout:
         # what follows the scored text cannot reach it through a causal decoder, so it takes no room there
         short = Excerpt(view.parts[: view.focus[1]], view.focus, view.glue)
         return self._laid_out(Parts.of(short, self.ids), self.writes)
@@ -165,7 +166,7 @@ def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float
     return logs
 
 
-def _said(layout: Layout, logs: list[float]) -> TokenLogProbs:
+def _whole(layout: Layout, logs: list[float]) -> TokenLogProbs:
     """Log-probabilities of the steps of a span, one by one."""
     if layout.start == 0:  # the model writes nothing before a text
         return TokenLogProbs(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
@@ -186,7 +187,7 @@ def _ids(tokenizer: Any, text: str, side: str) -> Ids:
 
 
 def _markers(tokenizer: Any, side: str) -> Markers:
-    """What the tokenizer puts around a text, found by looking at a short word."""
+    """The special tokens that the tokenizer puts around a text, determined from a short word."""
     inner, whole = _ids(tokenizer, "a", side), tuple(tokenizer(**{side: "a"})["input_ids"])
     at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), -1)
     if at < 0 or not inner or at + len(inner) == len(whole):

@@ -39,7 +39,7 @@ class Likelihood(ModelMetric):
     multi_ref: Literal["mean", "max"] = "mean"
     src_lang: str = "auto"
     tgt_lang: str = "auto"
-    limit: int | None = None  # ids per text; what the model takes unless given
+    limit: int | None = None  # maximum ids per text; default: the model's
     empty: float | None = None
     truncation: Literal["context", "reference"] = "context"
 
@@ -64,7 +64,7 @@ class Likelihood(ModelMetric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         backend = self.backend(run)
-        asked = [[Pair(given, said) for given, said in self._pairs(request)] for request in requests]
+        asked = [[Pair(source, target) for source, target in self._pairs(request)] for request in requests]
         heard = iter(run.map(backend, [pair for pairs in asked for pair in pairs]))
         rows = []
         for at, (request, pairs) in enumerate(zip(requests, asked)):
@@ -81,17 +81,17 @@ class Likelihood(ModelMetric):
         for request in requests:
             # each text is used on both sides; its losses are counted once
             pairs = list(self._pairs(request))
-            given = {view: backend.given(view).fit for view, _ in pairs}
-            said = {view: backend.said(view).fit for _, view in pairs if view not in given}
-            found.append(together([*given.values(), *said.values()]))
+            sources = {view: backend.source(view).fit for view, _ in pairs}
+            targets = {view: backend.target(view).fit for _, view in pairs if view not in sources}
+            found.append(together([*sources.values(), *targets.values()]))
         return found
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         backend, found = self.backend(run), []
         names = dict.fromkeys(request.hyp, "hyp") | dict.fromkeys(request.refs, "ref")
-        for given, said in self._pairs(request):
-            found.append((f"{names.get(given, 'src')} (read)", backend.marked(backend.given(given))))
-            found.append((f"{names.get(said, 'src')} (scored)", backend.marked(backend.said(said))))
+        for source, target in self._pairs(request):
+            found.append((f"{names.get(source, 'src')} (read)", backend.marked(backend.source(source))))
+            found.append((f"{names.get(target, 'src')} (scored)", backend.marked(backend.target(target))))
         return found
 
     def backend(self, run: Runtime) -> Seq2Seq:
@@ -101,7 +101,7 @@ class Likelihood(ModelMetric):
         return run.resource(key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation))
 
     def _pairs(self, request: Request) -> Iterator[tuple[Excerpt, Excerpt]]:
-        """(given, said) for each reference: first the pair for precision, then the pair for recall."""
+        """(source, target) for each reference: first the pair for precision, then the pair for recall."""
         if self.direction == "src-hyp":
             if request.src is not None:
                 yield request.src, request.hyp[0]
@@ -112,8 +112,8 @@ class Likelihood(ModelMetric):
             if self.direction != "ref-hyp":
                 yield hyp, ref
 
-    def _mean(self, said: TokenLogProbs) -> float:
-        before, total, count, after = said
+    def _mean(self, logs: TokenLogProbs) -> float:
+        before, total, count, after = logs
         parts = [(total, count)]
         if self.token_span in ("reference", "all") and not np.isnan(before):
             parts.append((before, 1))
