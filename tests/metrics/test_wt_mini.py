@@ -106,7 +106,7 @@ def test_another_language_is_a_warning() -> None:
 # ---------------------------------------------------------------- what is no translation
 
 
-@pytest.fixture(scope="module", params=[60, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[24, pytest.param(200, marks=pytest.mark.slow)])
 def real(data: Path, request: pytest.FixtureRequest) -> list[tuple[str, str, str, str]]:
     """(source, output, reference, reference of another document) of real segments of several words."""
     loaded = evalset.read(data / "evalsets" / "wmt21.news.mqm", "zh-en")
