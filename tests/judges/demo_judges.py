@@ -4,7 +4,7 @@
 
 One system (two for judge-pairwise), 12 documents, 112 segments. Answers are limited to so many tokens that a list
 without errors is whole; a rubric needs some 230, and is asked for in full under the whole view alone. It takes about
-an hour of one core, so it is no test; docs/judges.md has what was seen.
+an hour and a half of one core, so it is no test; docs/judges.md has what was seen.
 """
 
 from __future__ import annotations
