@@ -228,10 +228,11 @@ class Aligning:
     nulls: Nulls = None
 
     def options(self) -> dict[str, Any]:
+        if not self.align and self.align_to is None:
+            return {"align": None, "nulls": self.nulls}
         from wholetext.alignment.realign import AlignOptions
 
-        wanted = self.align or self.align_to is not None
-        return {"align": AlignOptions(self.align_to or "auto") if wanted else None, "nulls": self.nulls}
+        return {"align": AlignOptions(self.align_to or "auto"), "nulls": self.nulls}
 
 
 @dataclass(frozen=True)

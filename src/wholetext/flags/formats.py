@@ -32,7 +32,7 @@ WORDS: dict[FormatKind, str] = {
 KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
     "placeholder": markup.placeholders, "tag": markup.tags, "url": markup.urls, "email": markup.emails,
 }  # fmt: skip
-_SIGN = re.compile(r"[{%<@:]|www\.", re.I)  # what each of these kinds has at least one of, broken ones too
+_SIGN = re.compile(r"[{%<@:]")  # what each of these kinds has at least one of, or "www.", broken ones too
 # sign in what a reader repaired → kind
 REPAIRS: dict[str, FormatKind] = {"JSON": "json", "```": "fence", "<p>": "tag", "</p>": "tag"}
 BLIND = (  # what is checked without a source
@@ -184,7 +184,7 @@ def _whole(text: _Text) -> Iterator[tuple[FormatKind, str]]:
 def _segment(text: _Text, whole: _Text) -> Iterator[tuple[FormatKind, str]]:
     if words := leaked(text.hyp, text.src):
         yield "prompt", f"“{words[:60]}”"
-    if not any(map(_SIGN.search, (text.hyp, text.src or ""))):
+    if not any(_SIGN.search(side) or "www." in side.lower() for side in (text.hyp, text.src or "")):
         return
     for kind, tokens in KEPT.items():
         if note := _changed(kind, tokens, text, whole):
@@ -265,7 +265,7 @@ def _fewer_paragraphs(corpus: Corpus, output: Output) -> Iterator[tuple[str, str
 
 
 def _paragraphs(text: str) -> int:
-    return sum(bool(one.strip()) for one in _BREAK.split(text))
+    return sum(map(bool, map(str.strip, _BREAK.split(text) if "<" in text else text.split("\n"))))
 
 
 def _repaired(corpus: Corpus, output: Output, there: set[tuple[str, str | None]]) -> Iterator[Flag]:

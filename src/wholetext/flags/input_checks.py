@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.alignment.similarity import words
 from wholetext.errors import count
@@ -80,16 +81,21 @@ def _look(texts: Sequence[str], lang: str, least: int) -> str:
         return ""
     content = letters(texts).sum(axis=0) * CONTENT  # (scripts,)
     scripts = scripts_of(lang)
-    if scripts and content.sum() >= LETTERS and content[np.isin(SCRIPTS, scripts)].sum() < FOREIGN * content.sum():
+    if scripts and content.sum() >= LETTERS and content[_among(scripts)].sum() < FOREIGN * content.sum():
         return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
     code, other = code_of(lang), ""
     if scripts and "Han" in scripts and content.sum() >= LETTERS:  # Japanese has kana, Chinese has not
-        kana = content[np.isin(SCRIPTS, ("Hiragana", "Katakana"))].sum() / content.sum()
+        kana = content[_among(("Hiragana", "Katakana"))].sum() / content.sum()
         if kana < KANA[0] if code == "ja" else kana > KANA[1]:
             other = "zh" if code == "ja" else "ja"
     elif listed(code):
         other = other_language(texts, code, least)
     return f"looks like {other}, not {lang}" if other else ""
+
+
+@cache
+def _among(scripts: tuple[str, ...]) -> NDArray[np.bool_]:
+    return np.isin(SCRIPTS, scripts)
 
 
 def _mixed(name: str, docs: Documents, lang: str) -> str:

@@ -64,11 +64,12 @@ _REFUSAL = re.compile(
 
 def leaked(output: str, source: str | None) -> str:
     """The leaked words, or ``""``; quiet where the source speaks of translations or has the same marks."""
-    found = _ANNOUNCED.match(output) or _HEADED.match(output)
-    if found is None and any(mark in output for mark in _MARKS):
+    found = None
+    if ":" in output or "：" in output or "\n" in output:  # one of which ends both
+        found = _ANNOUNCED.match(output) or _HEADED.match(output)
+    if found is None and any(map(output.__contains__, _MARKS)):
         found = _TOKENS.search(output)
-    lowered = output.lower()
-    if found is None and any(word in lowered for word in _CUES):
+    if found is None and any(map(output.lower().__contains__, _CUES)):
         found = _ABOUT_ITSELF.search(output)
     if found is None and (refusal := _REFUSAL.match(output)) and len(output) < 300:
         much_shorter = source is not None and len(source) > 2 * len(output)

@@ -63,6 +63,16 @@ class Surface(Metric):
         return np.concatenate(parts)
 
 
+def _sum(values: FloatArray) -> FloatArray:
+    """Sums over the last axis. numpy adds fewer than eight numbers in order too, but one sum after the other."""
+    if not 0 < values.shape[-1] < 8:
+        return np.asarray(values.sum(axis=-1))
+    total = np.array(values[..., 0])
+    for i in range(1, values.shape[-1]):
+        total += values[..., i]
+    return total
+
+
 @dataclass(frozen=True)
 class Bleu(Surface):
     """BLEU (Papineni et al. 2002) as sacrebleu computes it (Post 2018)."""
@@ -154,21 +164,22 @@ class Bleu(Surface):
         """(..., 2 + 2·order) lengths, matches, counts → (..., outputs)."""
         highest = self.max_ngram_order
         hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
-        match, count = totals[..., 2 : 2 + highest].copy(), totals[..., 2 + highest :].copy()  # (..., order)
-        none = ~(match > 0).any(axis=-1)
+        match, count = totals[..., 2 : 2 + highest], totals[..., 2 + highest :]  # (..., order)
+        none = None if match.size and match.min() > 0 else np.asarray(~(match > 0).any(axis=-1))
         value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
         if self.smooth == "add-k":
-            match[..., 1:] += value
-            count[..., 1:] += value
+            more = np.append(0.0, np.full(highest - 1, value))
+            match, count = match + more, count + more
         with np.errstate(divide="ignore", invalid="ignore"):
             brevity = np.where(hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0)
-            if match.size and match.min() > 0 and count.min() > 0:  # as for nearly all totals: nothing to smooth
-                precision = match / count
-                mean = np.exp(np.log(100 * precision).sum(axis=-1) / highest)
+            if none is None and count.min() > 0:  # as for nearly all totals: nothing to smooth
+                precision = 100 * (match / count)
+                score = brevity * np.exp(_sum(np.log(precision)) / highest)
             else:
                 precision, mean = self._smoothed(match, count, value, effective)
-        score = np.where(none, 0.0, brevity * mean)
-        precision = np.where(none[..., None], 0.0, 100 * precision)
+                score, precision = brevity * mean, 100 * precision
+        if none is not None:
+            score, precision = np.where(none, 0.0, score), np.where(none[..., None], 0.0, precision)
         columns = [score[..., None], precision, brevity[..., None], *([totals] if self.counts else [])]
         return np.concatenate(columns, axis=-1)
 
@@ -242,7 +253,7 @@ class Chrf(Surface):
                 each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
                 return np.asarray(100 * each.mean(axis=-1, keepdims=True))
             if every:
-                p, r = (each.sum(axis=-1) / each.shape[-1] for each in (precision, recall))
+                p, r = (_sum(each) / each.shape[-1] for each in (precision, recall))
             else:
                 both = (hyp > 0) & (ref > 0)
                 orders = both.sum(axis=-1)
@@ -271,6 +282,7 @@ class Ter(Surface):
     higher_is_better = False
     range = (0.0, float("inf"))
     decimals = 2  # per cent, although more edits than words are possible
+    block = 16384  # the search takes as many steps for few pairs as for many
     together = 4_000_000
 
     normalized: Auto = "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it

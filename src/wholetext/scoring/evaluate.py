@@ -20,7 +20,6 @@ from wholetext.files.cache import Cache, damage_notes, note_damage
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.languages import language
-from wholetext.metrics.judges.parsers import PARSER
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.blocks.parts import MetricRun, Only, Progress
 from wholetext.scoring.blocks.stream import Stream
@@ -241,6 +240,8 @@ def open_run(folder: Path | str) -> Results:
 
 def reparse_offers(found: Results, only: str | None = None) -> list[str]:
     """A note where answers of judges (all, or one) were read by another version of the parser than this one."""
+    from wholetext.metrics.judges.parsers import PARSER  # here, because runs without judges do not need it
+
     used = {spec: {one.signature["parser"] for one in by_system.values() if "parser" in one.signature}
             for spec, by_system in found.scores.items() if only in (None, spec)}  # fmt: skip
     older = {spec: versions for spec, versions in used.items() if not versions <= {PARSER}}

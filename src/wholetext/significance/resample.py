@@ -137,9 +137,12 @@ def randomization_p(
     for begin in range(0, trials, block):
         swaps = rng.integers(2, size=(min(block, trials - begin), totals.units), dtype=np.bool_)
         kept = totals.weighted(swaps)  # (systems, block, k)
+        swapped = np.empty((2, *kept.shape[1:]))  # used for all pairs: large arrays are slow to get
         for at, (a, b) in enumerate(pairs):
-            moved = kept[a] - kept[b]
-            first, second = _scores(score, np.stack([whole[b] + moved, whole[a] - moved]))  # of (2, block, k)
+            np.subtract(kept[a], kept[b], out=swapped[0])
+            np.subtract(whole[a], swapped[0], out=swapped[1])
+            swapped[0] += whole[b]
+            first, second = _scores(score, swapped)
             null = np.abs(first - second)
             null = null[np.isfinite(null)]
             defined[at] += len(null)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,12 @@ def _lines(every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -
             for level in levels:
                 start = _json({"metric": spec, "system": system, "level": level})[:-1]
                 end = f', "signature": {_json(str(scores.signature))}}}' if level == "corpus" else "}"
-                names = [f", {_json(name)}: " for name in ("score", *scores.outputs[1:])]
-                for place, values in zip(_places(scores.rows, level), _values(scores.table(level))):
-                    yield start + place + "".join([name + _number(one) for name, one in zip(names, values)]) + end
+                names = [f", {_json(name)}: ".replace("%", "%%") for name in ("score", *scores.outputs[1:])]
+                table = scores.table(level)
+                finite = bool(np.isfinite(table).all())
+                line = "".join(f"{name}%{'r' if finite else 's'}" for name in names)
+                for place, values in zip(_places(scores.rows, level), _values(table)):
+                    yield start + place + line % tuple(values if finite else map(_number, values)) + end
 
 
 def _values(table: FloatArray) -> Iterator[list[float]]:
@@ -87,7 +91,11 @@ def write_stats(path: Path, by_system: Mapping[str, Scores]) -> None:
         arrays |= {f"{j}.stats": scores.stats, f"{j}.doc": rows.doc, f"{j}.start": rows.start}
         arrays |= {f"{j}.stop": rows.stop, f"{j}.weight": rows.weight}
         arrays |= {} if scores.lost is None else {f"{j}.lost": scores.lost}
-    np.savez_compressed(path, **arrays)
+    # as np.savez_compressed, which has no choice of the level: three times as fast, a tenth larger
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as out:
+                np.lib.format.write_array(out, array, allow_pickle=False)
 
 
 def read_stats(arrays: Arrays, systems: int) -> Iterator[Stats]:
