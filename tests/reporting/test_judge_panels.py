@@ -44,5 +44,5 @@ def test_every_figure_is_drawn(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="no study"):
+    with pytest.raises(RunError, match="not a study"):
         read_study(write(tmp_path, [{"check": "position"}]))

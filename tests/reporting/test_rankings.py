@@ -87,5 +87,5 @@ def test_a_ranking_of_another_run_is_told(results: wt.Results, tmp_path: Path) -
 
 def test_a_damaged_ranking_is_answered(tmp_path: Path) -> None:
     (tmp_path / "ranking.json").write_text('{"kind": "rank", "systems": [{}], "method": "autorank"}')
-    with pytest.raises(RunError, match="no study that a report can show"):
+    with pytest.raises(RunError, match="not a study that a report can show"):
         read_study(tmp_path / "ranking.json")

@@ -94,5 +94,5 @@ def test_long_texts_are_shortened_around_the_mark(figures: dict[str, Any]) -> No
                                     {"metrics": 7}])
 def test_a_damaged_file_is_an_error(figures: dict[str, Any], damage: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "stress.json").write_text(json.dumps({**figures, **damage}), "utf-8")
-    with pytest.raises(RunError, match="no study"):
+    with pytest.raises(RunError, match="not a study"):
         read_study(tmp_path / "stress.json")
