@@ -89,7 +89,7 @@ def test_a_model_without_layers() -> None:
     bare = make("bert")
     bare.encoder.layer = bare.encoder.layer[:0]
     (only,) = states(bare, ids, mask, None, [[0], [0], [0]])
-    torch.testing.assert_close(only, wanted(bare, ids, mask)[0])
+    torch.testing.assert_close(only, bare.embeddings(input_ids=ids))  # transformers 5.23 returns no state at all here
 
 
 @pytest.mark.parametrize(("kind", "more"), [("electra", {}), ("mpnet", {}), ("xlm-roberta-xl", {}), ("rembert", {}),
