@@ -116,6 +116,8 @@ function segmentRow(at) {
   );
 }
 
+const UNBROKEN = /\S{2000}/; // Chromium breaks such a word in time that grows with the square of its length
+
 function textCell(column, at) {
   const { block } = current,
     text = column.text[at];
@@ -123,9 +125,10 @@ function textCell(column, at) {
   if (text === undefined) return el("td", given);
   const marks = diffKind() ? diffMarks(block, column, at) : unitMarks(block, column, at);
   const long = text.length > LONG;
+  const shape = ["text", long && "long", UNBROKEN.test(text) && "unbroken"].filter(Boolean).join(" ");
   const shownText = el(
     "p",
-    { class: long ? "text long" : "text", lang: column.lang || null, tabindex: long ? "0" : null },
+    { class: shape, lang: column.lang || null, tabindex: long ? "0" : null },
     text.trim() ? marked(text, marks || []) : el("em", { class: "empty" }, "empty"),
   );
   const skipped = marks ? null : el("p", { class: "fault" }, "too long to compare word by word");
