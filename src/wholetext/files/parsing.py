@@ -135,13 +135,14 @@ def read_yaml(text: str | bytes, *, where: str = "", next: str = "", error: Erro
         raise MissingExtra("pyyaml", "models") from None
     with _reading("YAML", where, next, error):
         source = _decoded(text, SETTINGS)
-        node = yaml.compose(source, yaml.SafeLoader)  # nothing is built yet, and aliases are not expanded
+        loader = yaml.SafeLoader(source)
+        node = loader.get_single_node()  # nothing is built yet, and aliases are not expanded
         size, levels = _expanded(node, {}) if node else (0, 0)
         if levels > DEPTH:
             raise InputError(f"this YAML is nested more than {DEPTH} levels deep")
         if size > _NODES:
             raise InputError(f"the aliases of this YAML expand to more than {_NODES:,} values")
-        value = yaml.safe_load(source)
+        value = loader.construct_document(node) if node else None
         if _has_surrogate(value):
             raise InputError(_HALF)
     return value
