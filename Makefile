@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-browser test-all test-cpus test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-long test-browser test-all test-cpus test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -26,7 +26,10 @@ demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, writ
 	$(BIN)/wholetext demo --out demo-run
 
 test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
-	$(PYTEST) -m "not slow and not browser" -n 2 --dist worksteal -rs
+	$(PYTEST) -m "not long and not slow and not browser" -n 2 --dist worksteal -rs
+
+test-long: $(VENV)/test.ready  ## tests that take some seconds each and are not in `make test`
+	$(PYTEST) -m "long and not slow and not browser" -n 2 --dist worksteal
 
 test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time
 	$(BIN)/python -m pytest -m browser -rs
@@ -39,7 +42,7 @@ fuzz: $(VENV)/test.ready  ## damaged inputs of every kind (FUZZ=100000 of them):
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
 	WHOLETEXT_EXAMPLES=100 $(PYTEST) -n 2 --dist worksteal
 
-test-cpus: $(VENV)/test.ready  ## the default tests under every instruction set of this processor (3 minutes each)
+test-cpus: $(VENV)/test.ready  ## the default and long tests under every instruction set of this processor (4 minutes each)
 	$(BIN)/python tools/test_cpus.py
 
 $(VENV)/mutants.ready: $(VENV)/test.ready

@@ -18,10 +18,7 @@ hypothesis.settings.register_profile("wholetext", deadline=None, max_examples=EX
 hypothesis.settings.load_profile("wholetext")
 
 ROOT = Path(__file__).resolve().parent.parent
-LONGEST = frozenset((
-    "test_wt_mini.py", "test_demo_corpus.py", "test_resume.py", "test_fuzz_inputs.py", "test_engine.py",
-    "test_neural_views.py", "test_blonde.py", "test_figures.py", "test_discourse_edges.py",
-))  # fmt: skip
+MODELS = ("backends", "metrics", "training", "taggers", "demo")  # torch and spaCy, once loaded, serve them all
 
 
 def data_folder() -> Path | None:
@@ -65,8 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, so that no worker ends up alone with them; the order within a file stays."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    """Tests of models first: of two workers, which start at the ends of a half each, one loads nearly all models."""
+    items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in MODELS)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,4 +1,4 @@
-"""`make test-cpus`: the default tests under every instruction set of this processor that libraries can be held to.
+"""`make test-cpus`: the default and long tests under every instruction set of this processor that can be chosen.
 
 torch's own kernels (ATEN_CPU_CAPABILITY), torch's oneDNN and MKL, numpy's kernels and its OpenBLAS each choose by
 processor. A set that the processor lacks would end the process with SIGILL, so it is skipped, with the reason. Further

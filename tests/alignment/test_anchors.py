@@ -46,6 +46,7 @@ def test_nothing_alike_is_cut_in_the_middle() -> None:
     assert boxes(np.eye(20), 400) == [(slice(0, 20), slice(0, 20))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moved", [0, 30])
 def test_memory_grows_with_the_length(moved: int) -> None:
     """2,500 sentences; a table of all pairs would take 50 MB."""

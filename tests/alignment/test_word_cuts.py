@@ -36,6 +36,7 @@ def in_place(gold: list[str], found: tuple[str, ...]) -> float:
     return float(np.mean(np.array(wanted) == np.array(got)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("to", "least"), [("human", 0.93), ("source", 0.8)])
 def test_lower_case_without_punctuation(to: str, least: float) -> None:
     flat = Output("x", {doc.id: (" ".join(map(bare, SOUND.docs[doc.id])),) for doc in CORPUS.docs})

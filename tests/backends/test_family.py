@@ -82,6 +82,7 @@ def test_whatever_differs_is_left_to_transformers(tmp_path: Path) -> None:
     assert read_family(folder) is None
 
 
+@pytest.mark.long
 def test_no_model_of_transformers_is_imported() -> None:
     model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "tiny-bert"
     program = ("import sys; from wholetext.scoring.evaluate import Options, score_texts\n"

@@ -145,6 +145,7 @@ def test_a_damaged_file_is_tried_anew(content: str, child: Any) -> None:
     assert low_precision._outcome(json.loads(low_precision.store().read_text())[low_precision._key("bf16")])
 
 
+@pytest.mark.long
 def test_the_real_trial_runs_here() -> None:
     """With the real child: what works is said to work, and the pass itself is one that models need."""
     assert low_precision.command("bf16")[:2] == [sys.executable, "-c"]

@@ -223,6 +223,7 @@ def test_weights_as_published_before_safetensors(shards: int, tmp_path: Path, or
     assert found == wanted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype, near", [("bf16", 0.2), ("fp16", 0.05)])
 def test_other_precisions(dtype: str, near: float, oracle: Path) -> None:
     at = str(oracle / "neural/models/tiny-mbart50")

@@ -97,6 +97,7 @@ def test_gpus_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen(4, 2) == ["5", "5", "7", "7"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_its_driver(how: signal.Signals) -> None:

@@ -70,6 +70,7 @@ def test_long_texts() -> None:
     check([(shuffled(chance, ref), ref) for ref in refs])
 
 
+@pytest.mark.long
 def test_the_search_gives_up_after_many_shifts() -> None:
     chance = random.Random(1)
     ref = [chance.choice("ab") for _ in range(60)]

@@ -54,6 +54,7 @@ def found_by(server: FaultyServer, judges: list[str], documents: int = 4, **sett
     return {(one.check, one.judge, one.measure, one.setting): one for one in checked.measures}, checked
 
 
+@pytest.mark.long
 def test_known_biases_are_found(server: FaultyServer) -> None:
     found, checked = found_by(server, JUDGES, samples=4)
     flips = found["position", "judge-pairwise(seed=1)@one", "flip rate", ""]
@@ -108,6 +109,7 @@ def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
         JudgeCheckOptions(("lenght",))
 
 
+@pytest.mark.long
 def test_a_check_is_a_run_and_a_page_of_the_report(server: FaultyServer, tmp_path: Path) -> None:
     found, checked = found_by(server, JUDGES[:1], samples=2)
     write_judge_check(checked, tmp_path / "run")

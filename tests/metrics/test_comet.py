@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
@@ -84,6 +84,12 @@ CUTS = oracle("comet/truncation_upstream.json")["models"]
 FORK = oracle("comet/fork_scores.json")["models"]
 
 
+def one_by_default(names: Iterable[str]) -> list[object]:
+    """The first model in the default run, the others in the long one."""
+    head, *rest = names
+    return [head, *(pytest.param(name, marks=pytest.mark.long) for name in rest)]
+
+
 @pytest.mark.parametrize("name", DOCS)
 def test_document_scores(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
     metric = Comet(folder(name, tiny, request))
@@ -94,7 +100,7 @@ def test_document_scores(name: str, tiny: Path, request: pytest.FixtureRequest) 
             close(scores(metric, asked), wanted["scores"])
 
 
-@pytest.mark.parametrize("name", POLICY)
+@pytest.mark.parametrize("name", one_by_default(POLICY))
 def test_context_gives_way_first(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
     model = folder(name, tiny, request)
     for pair, variants in POLICY[name]["expected"].items():
@@ -119,7 +125,7 @@ def test_over_long_text(name: str, tiny: Path, request: pytest.FixtureRequest) -
             close(scores(Comet(model, truncation="reference"), asked), variants["doc_n2"]["scores"])
 
 
-@pytest.mark.parametrize("name", FORK)
+@pytest.mark.parametrize("name", one_by_default(FORK))
 def test_the_fork_and_its_layer_norm_over_eight_segments(name: str, tiny: Path, request: pytest.FixtureRequest) -> None:
     metric = Comet(folder(name, tiny, request), truncation="reference", limit=FORK[name]["limit_tokens"])
     grouped = Comet(metric.model, truncation="reference", limit=metric.limit, layernorm_scope="minibatch8")

@@ -243,6 +243,7 @@ words = st.sampled_from([*NOUNS, "the", "saw", "is", ".", "👍"])
 texts = st.lists(words, max_size=25).map(" ".join)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(texts, texts)
 def test_any_text(one: str, other: str) -> None:

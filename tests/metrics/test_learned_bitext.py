@@ -134,6 +134,7 @@ assert 0 <= found.score <= 100
 """
 
 
+@pytest.mark.long
 def test_no_torch_is_needed(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=False, timeout=120,
                           env={**os.environ, "WHOLETEXT_CACHE": str(tmp_path / "cache")})  # fmt: skip

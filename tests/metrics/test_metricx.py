@@ -100,6 +100,7 @@ def test_tied_weights_are_seen_in_every_precision(dtype: str, golden: Path) -> N
     assert factor == float(at.config.d_model) ** -0.5
 
 
+@pytest.mark.long
 def test_batching_does_not_matter(texts: Any, model: str) -> None:
     made, output = corpus(texts["en-de"])
     spec = f"metricx(clamp=false)@{model}"

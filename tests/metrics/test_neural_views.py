@@ -17,6 +17,7 @@ from wholetext.metrics.comet import Comet
 from wholetext.metrics.mover import Mover
 from wholetext.metrics.sbert import Sbert
 from wholetext.registry import scorer
+from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.plan import plan
@@ -62,13 +63,15 @@ def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return plain(parts, *how)
 
     monkeypatch.setattr(tokenizer, "lay_out", counted)
+    monkeypatch.setattr(engine, "_RESOURCES", {})  # a tokenizer keeps layouts, those of other tests too
     corpus, outputs = small()
     evaluate(corpus, outputs, [f"context(prev=2):bertscore(layer=2)@{BERT}"], NO_CACHE)
     assert len(seen) == len(set(seen)) > 20
 
 
 @pytest.mark.parametrize("metric", ["bertscore(layer=2)@BERT", "sbert@BERT", "mover(layer=2)@BERT",
-                                    "comet@TINY/comet-reg-mix", "comet@TINY/comet-kiwi-bert"])
+                                    "comet@TINY/comet-kiwi-bert",
+                                    pytest.param("comet@TINY/comet-reg-mix", marks=pytest.mark.long)])
 def test_no_context_and_windows_of_one_are_the_sentence_exactly(metric: str, tiny: Path) -> None:
     corpus, outputs = small()
     metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
@@ -83,6 +86,7 @@ def every(tiny: Path) -> list[Metric]:
     return [*comets, BertScore(BERT, layer=3), Sbert(BERT), Mover(BERT, layer=3)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("prev", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_scores_do_not_depend_on_batches_order_or_threads(prev: int, tiny: Path) -> None:
     asked = cut(TEXTS["zh-en"], prev)[:16]
@@ -133,7 +137,8 @@ VIEWS = ("sentence", "context(prev=2)", "context(prev=3,next=2,hyp=own)", "slide
          "paragraph(size=10)", "whole")  # fmt: skip
 
 
-@pytest.mark.parametrize("metric", ["bertscore(layer=1)@BERT", "sbert@BERT", "comet@TINY/comet-reg-mix",
+@pytest.mark.parametrize("metric", ["bertscore(layer=1)@BERT", pytest.param("sbert@BERT", marks=pytest.mark.long),
+                                    pytest.param("comet@TINY/comet-reg-mix", marks=pytest.mark.long),
                                     "comet@TINY/comet-kiwi-bert"])  # fmt: skip
 def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: str, tiny: Path) -> None:
     corpus, outputs = long_document()

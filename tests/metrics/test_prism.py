@@ -93,6 +93,7 @@ def test_cut_text_as_the_published_code_counts_it(golden: Any, texts: Any, model
     assert found.signature["truncation"] == "reference"
 
 
+@pytest.mark.long
 def test_batching_order_and_company_do_not_matter(texts: Any, model: str) -> None:
     short = {side: lines[:16] for side, lines in texts["en-de"].items() if side in ("doc", "src", "hyp", "ref")}
     made, output = corpus(short, "en-de")

@@ -17,6 +17,7 @@ from wholetext.demo import load
 from wholetext.errors import MetricError
 from wholetext.io.formats import evalset
 from wholetext.registry import scorer
+from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, Excerpt, FloatArray, Output, Request
@@ -83,6 +84,7 @@ def test_the_first_version_has_no_penalty() -> None:
 def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out: list[object] = []
     monkeypatch.setattr(tokenizer, "lay_out", lambda parts, *others: laid_out.append(parts) or lay_out(parts, *others))
+    monkeypatch.setattr(engine, "_RESOURCES", {})  # a tokenizer keeps layouts, those of other tests too
     corpus, outputs = load("de-en")
     evaluate(replace(corpus, docs=corpus.docs[:2]), outputs, ["doc-wt-mini"], Options(cache=False, flags=False))
     assert len(set(laid_out)) == len(laid_out) > 50
@@ -126,6 +128,7 @@ def shuffled(text: str) -> str:
     return " ".join(words)
 
 
+@pytest.mark.long
 def test_what_is_no_translation_scores_lower(real: list[tuple[str, str, str, str]]) -> None:
     """All in one go, so that every text is read once; at least so many points on average."""
     least = {"empty": 20.0, "copied source": 20.0, "another document": 20.0, "shuffled words": 5.0}
@@ -141,6 +144,7 @@ def test_what_is_no_translation_scores_lower(real: list[tuple[str, str, str, str
         assert found["translation"] - found[kind] > points, kind
 
 
+@pytest.mark.long
 def test_a_dropped_sentence_costs(real: list[tuple[str, str, str, str]]) -> None:
     """Of paragraphs of three sentences, the second is left out."""
     threes = [real[i : i + 3] for i in range(0, len(real) - 2, 3)]

@@ -73,6 +73,7 @@ def real(data: Path) -> list[tuple[str, str]]:
     return random.Random(7).sample(rows, 60)
 
 
+@pytest.mark.long
 def test_what_is_no_translation_scores_lower(real: list[tuple[str, str]]) -> None:
     half = len(real) // 2
     others = [hyp for _, hyp in real[half:] + real[:half]]
@@ -86,6 +87,7 @@ def test_what_is_no_translation_scores_lower(real: list[tuple[str, str]]) -> Non
         assert found["translation"] - found[kind] > points, (kind, found)
 
 
+@pytest.mark.long
 def test_a_lost_sentence_costs(real: list[tuple[str, str]]) -> None:
     """Of texts of three sentences, the second is left out."""
     threes = [real[i : i + 3] for i in range(0, len(real) - 2, 3)]

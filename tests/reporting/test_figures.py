@@ -17,6 +17,7 @@ from wholetext.reporting.figures import figures, leaderboard, pair_of, styled
 pytest.importorskip("vl_convert", reason="the report extra is not installed")
 
 
+@pytest.mark.long
 def test_every_figure_of_a_run_and_its_studies(tmp_path: Path) -> None:
     analysis = analyse(full_run(systems=2))
     study_files.make(tmp_path)
@@ -33,6 +34,7 @@ def test_every_figure_of_a_run_and_its_studies(tmp_path: Path) -> None:
     assert len(set(names)) == len(names) and all(name == Path(name).name for name in names)
 
 
+@pytest.mark.long
 def test_files_are_whole_in_each_format(tmp_path: Path) -> None:
     files = write_figures(analyse(big_run(documents=3, segments=2, systems=1)), [], tmp_path, ["pdf", "svg", "png"])
     assert sorted({file.stem for file in files}) == ["distribution-bertscore", "documents-bertscore", "leaderboard"]

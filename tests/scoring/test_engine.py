@@ -239,6 +239,7 @@ def _start(script: Path, cache: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, str(script), str(cache)], stdout=subprocess.PIPE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "moments", [pytest.param(4, id="4 moments"), pytest.param(20, id="20 moments", marks=pytest.mark.slow)]
 )

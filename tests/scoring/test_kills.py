@@ -22,6 +22,7 @@ def killed(actions: str, folder: Path) -> dict[str, int]:
     return {name: int(points) for name, points in re.findall(r"^(\w+) (\d+)$", done.stdout, re.M)}
 
 
+@pytest.mark.long
 def test_a_killed_writer_leaves_a_whole_run(tmp_path: Path) -> None:
     found = killed("write_run,first", tmp_path)
     assert found["write_run"] > 25 and found["first"] > 5

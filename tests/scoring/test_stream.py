@@ -73,6 +73,7 @@ def test_python_options_open_and_close_workers_by_name() -> None:
     assert psutil.Process().children() == before
 
 
+@pytest.mark.long
 def test_alignment_on_workers_is_the_same(executor: Executor) -> None:
     corpus, outputs = load("de-en")
     broken = [Output(one.system, {name: (" ".join(some),) for name, some in one.docs.items()}) for one in outputs]

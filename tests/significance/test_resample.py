@@ -96,6 +96,7 @@ def news(data, *names):
     return refs, outputs
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_p_values_are_sacrebleus_own_on_news(data, monkeypatch):
     refs, outputs = news(data, "Online-B", "Online-W", "VolcTrans-AT")

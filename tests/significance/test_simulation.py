@@ -22,6 +22,7 @@ def test_document_intervals_cover_where_segment_intervals_do_not(simulate):
     assert by_segment < 0.90
 
 
+@pytest.mark.long
 def test_paired_tests_by_document_keep_their_level(simulate):
     rates = simulate.false_alarms(1500, 40, np.random.default_rng(1))
     # three standard errors of a share of .05 in 1,500: .017

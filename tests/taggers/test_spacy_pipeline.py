@@ -23,6 +23,7 @@ print(json.dumps({"torch": later, "found": repr(found)}))
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not installed("en"), reason="no English pipeline is installed")
 def test_programs_may_leave_torch_out() -> None:
     pytest.importorskip("torch")

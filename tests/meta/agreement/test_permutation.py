@@ -67,6 +67,7 @@ def test_published_p_values() -> None:
     assert (used(stopped), stopped.p[0, 1]) == ([200], pytest.approx(0.53, abs=1e-12))
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=12)
 @given(
     st.integers(0, 10_000),
