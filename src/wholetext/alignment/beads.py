@@ -8,11 +8,10 @@ shared words: numbers, names and cognates across languages, nearly all words wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.alignment.similarity import ROWS, Features, Rivals, Table, shared_words
 from wholetext.types import FloatArray, IntArray
@@ -83,27 +82,37 @@ class Task:
 
     def path(self, fixed: slice, free: slice) -> tuple[list[Bead], float]:
         """The cheapest beads in order of a part of both texts, and what they cost."""
-        n, m, skip = fixed.stop - fixed.start, free.stop - free.start, self.costs.skip
-        tables = self.tables(fixed, free)
+        n, m = fixed.stop - fixed.start, free.stop - free.start
+        tables = dict(zip(BEADS, self.tables(fixed, free)))
+        best = self._cheapest(n, m, tables)
+
+        def before(a: int, b: int) -> float:
+            """What it costs to come to the present cell by a bead of this kind."""
+            if a > n or b > m:
+                return np.inf
+            return float(best[n - a, m - b] + (tables[a, b][n - a, m - b] if a and b else self.costs.skip))
+
+        beads, total = [], float(best[n, m])
+        while n or m:  # back from the last cell, by the first kind that is as cheap as any
+            a, b = next(kind for kind in (*BEADS, (1, 0), (0, 1)) if before(*kind) <= best[n, m] + 1e-9)
+            i, j = fixed.start + n, free.start + m
+            beads.append(Bead((i - a, i), (j - b, j)))
+            n, m = n - a, m - b
+        return beads[::-1], total
+
+    def _cheapest(self, n: int, m: int, tables: Mapping[tuple[int, int], FloatArray]) -> FloatArray:
+        """(n + 1, m + 1) what the first sentences of both sides cost at least."""
         best = np.full((n + 1, m + 1), np.inf)
         best[0, 0] = 0.0
-        chosen = np.zeros((n + 1, m + 1), dtype=np.int8)  # 1 + index into BEADS; -1: 1–0, -2: 0–1
-        skips = np.arange(m + 1) * skip
-        for i in range(n + 1):
-            for index, ((a, b), table) in enumerate(zip(BEADS, tables), 1):
+        skips = np.arange(m + 1) * self.costs.skip
+        for i, row in enumerate(best):
+            for (a, b), table in tables.items():
                 if a <= i and b <= m:
-                    _improve(best[i, b:], chosen[i, b:], best[i - a, : m - b + 1] + table[i - a], index)
+                    np.minimum(row[b:], best[i - a, : m - b + 1] + table[i - a], out=row[b:])
             if i:
-                _improve(best[i], chosen[i], best[i - 1] + skip, -1)
-            _improve(best[i], chosen[i], np.minimum.accumulate(best[i] - skips) + skips, -2)
-        total = float(best[n, m])
-        kinds = dict(enumerate(BEADS, 1)) | {-1: (1, 0), -2: (0, 1)}
-        beads, i, j = [], fixed.stop, free.stop
-        while n or m:  # back from the last cell
-            a, b = kinds[int(chosen[n, m])]
-            beads.append(Bead((i - a, i), (j - b, j)))
-            n, m, i, j = n - a, m - b, i - a, j - b
-        return beads[::-1], total
+                np.minimum(row, best[i - 1] + self.costs.skip, out=row)
+            np.add(np.minimum.accumulate(row - skips), skips, out=row)
+        return best
 
     def tables(self, fixed: slice, free: slice) -> list[FloatArray]:
         """For each kind of bead: (n - a + 1, m - b + 1) the cost of every such bead of a part of both texts."""
@@ -158,9 +167,3 @@ class Task:
         expected = fixed[:, None] * self.ratio
         variance = self.costs.variance * max(1.0, self.ratio) * (expected + free) / 2
         return np.asarray(np.minimum((free - expected) ** 2 / variance / 2, FARTHEST))
-
-
-def _improve(best: FloatArray, chosen: NDArray[np.int8], cost: FloatArray, kind: int) -> None:
-    better = cost < best - 1e-9
-    np.copyto(best, cost, where=better)
-    chosen[better] = kind

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from itertools import chain
+from typing import Any, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -21,18 +22,28 @@ WIDEST = 4  # sentences of one side that a bead may have
 ROWS = 256  # whose similarities to the whole other side are held at a time
 
 _WORD = re.compile(r"\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|[?!%:;()\"$€]")
-_LATIN = str.maketrans({
+_LETTERS = str.maketrans({
     **dict(zip("абвгґдезиійклмнопрстуфхцыэ", "abvggdeziiiklmnoprstufhcye")), "є": "e", "ё": "e", "ї": "i", "ж": "zh",
     "ч": "ch", "ш": "sh", "щ": "sh", "ю": "yu", "я": "ya", "ъ": "", "ь": "",
     **dict(zip("αβγδεζηικλμνξοπρσςτυφχω", "avgdeziiklmnxoprsstyfho")), "θ": "th", "ψ": "ps"})
+
+
+class _Latin(dict[int, Any]):
+    """For `str.translate`: Cyrillic and Greek in Latin letters, combining characters removed, others unchanged."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.combining(chr(code)) else code
+        return cast("int | None", self[code])
+
+
+_LATIN = _Latin(_LETTERS)
 
 
 def words(text: str) -> list[str]:
     """Numbers, signs and the first five letters of words, in Latin letters without accents; CJK by character."""
     plain = text.lower()
     if not plain.isascii():
-        plain = unicodedata.normalize("NFKD", plain)
-        plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(_LATIN)
+        plain = unicodedata.normalize("NFKD", plain).translate(_LATIN)
     return [word[:5] for word in _WORD.findall(plain)]
 
 
@@ -71,8 +82,7 @@ class Features:
 
         @lru_cache(maxsize=256)
         def sum_of(span: tuple[int, int, int]) -> tuple[FloatArray, float]:
-            rows = (self.fixed, self.free)[span[0]][span[1] : span[2]]
-            total = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
+            total = _sum_of_rows((self.fixed, self.free)[span[0]], span[1], span[2])
             return total, float(np.linalg.norm(total))
 
         return sum_of
@@ -175,16 +185,15 @@ def shared_words(fixed: Sequence[str], free: Sequence[str]) -> Features:
     from scipy.sparse import csr_array
 
     bags = [[Counter(words(text)) for text in side] for side in (fixed, free)]
-    rows = Counter(word for side in bags for bag in side for word in bag)  # word → sentences that have it
+    rows = Counter(chain.from_iterable(chain(*bags)))  # word → sentences that have it
     column = {word: i for i, word in enumerate(rows)}
-    total = len(fixed) + len(free)
-    rarity = {word: float(np.log(total / count)) for word, count in rows.items()}
+    rarity = np.log((len(fixed) + len(free)) / np.fromiter(rows.values(), dtype=np.float64))
     sides = []
     for side in bags:
-        at = [(i, column[word], min(times, 3) * rarity[word]) for i, bag in enumerate(side)
-              for word, times in bag.items()]
-        i, j, value = zip(*at) if at else ((), (), ())
-        sides.append(csr_array((value, (i, j)), shape=(len(side), max(1, len(column))), dtype=np.float64))
+        at = np.fromiter((column[word] for bag in side for word in bag), dtype=np.int32)
+        times = np.fromiter((times for bag in side for times in bag.values()), dtype=np.int32)
+        ends = np.cumsum([0, *map(len, side)])
+        sides.append(csr_array((np.minimum(times, 3) * rarity[at], at, ends), shape=(len(side), max(1, len(column)))))
     return Features(*sides)
 
 
@@ -202,6 +211,14 @@ def _blocks(sums: FloatArray, a: int, b: int) -> FloatArray:
 
 def _dense(table: Any) -> FloatArray:
     return np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
+
+
+def _sum_of_rows(side: Any, start: int, stop: int) -> FloatArray:
+    """(dims,) of neighbouring rows."""
+    if isinstance(side, np.ndarray):
+        return np.asarray(side[start:stop].sum(axis=0), dtype=np.float64)
+    part = slice(side.indptr[start], side.indptr[stop])
+    return np.asarray(np.bincount(side.indices[part], side.data[part], minlength=side.shape[1]), dtype=np.float64)
 
 
 def _near(side: Any) -> list[FloatArray]:
