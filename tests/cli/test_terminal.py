@@ -30,6 +30,7 @@ from wholetext.cli.terminal import (
     printable,
     progress_bar,
     tsv_row,
+    warn,
     wrapped,
 )
 
@@ -265,3 +266,8 @@ def test_notes_of_one_kind_are_one_line() -> None:
     notes = ["a, document 'x': 1 × missing </p> added", "a, document 'y': 2 × missing </p> added", "no source"]
     assert by_kind(notes) == ["a, 2 documents: 3 × missing </p> added (first 'x')", "no source"]
     assert by_kind([*notes[1:], "b, document z: no <p>"]) == [*notes[1:], "b, document z: no <p>"]
+
+
+def test_warnings_are_printed_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    warn(f"a, document 'd{i}': 1 × missing </p> added" for i in range(20))
+    assert capsys.readouterr().err == "warning: a, 20 documents: 20 × missing </p> added (first 'd0')\n"

@@ -326,7 +326,7 @@ def align(
         done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every, similarity, nulls or "count"),
                    executor=executor)
     jsonl.write(out, replace(loaded, outputs=done.outputs))
-    warn(terminal.by_kind([*loaded.warnings, *done.notes]))
+    warn([*loaded.warnings, *done.notes])
     if format == "json":
         by_words = {system: {one.doc: one.note for one in some if one.note} for system, some in done.documents.items()}
         terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words,

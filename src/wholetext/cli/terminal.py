@@ -65,8 +65,8 @@ def booktabs(columns: str, *parts: Sequence[Sequence[str]]) -> str:
 
 
 def warn(notes: Iterable[str]) -> None:
-    """Print warnings to stderr."""
-    for note in notes:
+    """Print warnings to stderr, one line of each kind."""
+    for note in by_kind(notes):
         complain(f"warning: {printable(note)}")
 
 
