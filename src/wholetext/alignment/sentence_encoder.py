@@ -250,11 +250,11 @@ def _features(weights: Any, second: Sequence[_Convolution], table: _Table, flat:
 def _sums(weights: Any, second: Sequence[_Convolution], table: _Table, flat: Ints, lengths: Ints) -> Array:
     """(sentences, 512 + 3 * WIDTH) sums over the pieces of each sentence of all features, normalised by piece."""
     features = _features(weights, second, table, flat, lengths)
-    mean = features.mean(axis=1)
-    scale = 1 / np.sqrt(np.einsum("ij,ij->i", features, features) / features.shape[1] - mean**2 + weights.eps)
-    of_sentence = np.zeros((len(lengths), len(flat)), dtype=np.float32)
-    of_sentence[np.repeat(np.arange(len(lengths)), lengths), np.arange(len(flat))] = scale
-    sums = of_sentence @ features - (of_sentence @ mean)[:, None]
+    width, ends = features.shape[1], np.cumsum(lengths)
+    mean = features @ np.full(width, 1 / width, dtype=np.float32)
+    scale = 1 / np.sqrt(np.einsum("ij,ij->i", features, features) / width - mean**2 + weights.eps)
+    sums = np.stack([scale[a:b] @ features[a:b] for a, b in zip(ends - lengths, ends)])
+    sums -= np.add.reduceat(scale * mean, ends - lengths)[:, None]
     return np.asarray(sums * weights.ln_g + lengths.astype(np.float32)[:, None] * weights.ln_b)
 
 
