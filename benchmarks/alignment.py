@@ -217,7 +217,6 @@ def speed(folder: Path, pairs: Sequence[str]) -> None:
     for name, pair in found.items():
         for to in ("refA", "source") if len(pair[1].whole) == 500 else ("refA",):
             vectors._encoded.cache_clear()
-            vars(vectors._model()).pop("_tables", None)  # what is kept of pieces
             memory = getrusage(RUSAGE_SELF).ru_maxrss
             _, ranges, spent = ours(*_listed(pair), to)
             more = (getrusage(RUSAGE_SELF).ru_maxrss - memory) / 1024

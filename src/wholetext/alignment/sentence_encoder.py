@@ -16,7 +16,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, pairwise
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -34,10 +33,8 @@ WIDTH = 256  # of a convolution
 TILE = 4  # outputs of a convolution that are computed together; more would save little and lose precision
 POINTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5)  # at which polynomials are multiplied, besides infinity
 PIECES = 512  # in a batch of sentences: its numbers stay in the processor's cache
-SENTENCES = 640  # that are encoded before others are looked at
+SENTENCES = 640  # that share a table of distinct pieces
 ROWS = 160  # sentences that go through the feed-forward network at once
-DISTINCT = 8192  # pieces whose contributions are kept, 15 KB each
-OUTSIDE = 0  # row of what is outside of a sentence
 
 
 @dataclass(frozen=True)
@@ -95,10 +92,15 @@ class Encoder:
     def _shared(
         self, ids: Sequence[Sequence[int]], work: Callable[..., Array], pool: ThreadPoolExecutor
     ) -> list[Array]:
-        """``work`` of batches of sentences."""
+        """``work`` of batches of sentences that share one table of distinct pieces.
+
+        The table is not kept for other texts: the last digits of products depend on what else is in them, and vectors
+        must not depend on what a process encoded before.
+        """
+        distinct, flat = np.unique(np.fromiter(chain.from_iterable(ids), dtype=np.int64), return_inverse=True)
         lengths = np.array([len(row) for row in ids])
         ends = np.cumsum(lengths)
-        table, flat = self._tables.rows(np.fromiter(chain.from_iterable(ids), dtype=np.int64), pool)
+        table = _Table.of(self.weights, distinct, pool)
         cuts = [0]
         for at in range(1, len(ids)):
             if ends[at] - (ends[cuts[-1] - 1] if cuts[-1] else 0) > PIECES:
@@ -108,56 +110,32 @@ class Encoder:
         return list(pool.map(lambda batch: work(self.weights, second, table, *batch), batches))
 
     @cached_property
-    def _tables(self) -> _Tables:
-        return _Tables(self.weights)
-
-    @cached_property
     def _second(self) -> list[_Convolution]:
         return [_Convolution.of(weights, size) for weights, (size, _) in zip(self.weights.w2, WINDOWS)]
 
 
-class _Tables:
-    """The table of pieces in use; it is kept between texts, and replaced by a new one when it is full."""
-
-    def __init__(self, weights: Any) -> None:
-        self.weights, self.lock = weights, Lock()
-        self.table = _Table(weights, DISTINCT)
-
-    def rows(self, pieces: Ints, pool: ThreadPoolExecutor) -> tuple[_Table, Ints]:
-        """A table that has all these pieces, and their rows in it."""
-        with self.lock:
-            table = self.table
-            new = np.unique(pieces[table.row[pieces] == OUTSIDE])
-            if table.used + len(new) > len(table.embedded):
-                new = np.unique(pieces)
-                table = _Table(self.weights, max(DISTINCT, len(new)))
-                self.table = table if len(new) < DISTINCT else _Table(self.weights, DISTINCT)
-            table.add(new, pool)
-            return table, table.row[pieces]
-
-
+@dataclass(frozen=True)
 class _Table:
-    """What distinct pieces contribute, whatever stands beside them; the first row is outside of a sentence."""
+    """What distinct pieces contribute, whatever stands beside them; the last row is outside of a sentence."""
 
-    def __init__(self, weights: Any, pieces: int) -> None:
-        rows = pieces + 1
-        self.weights, self.used = weights, 1
-        self.row: Ints = np.full(len(weights.table), OUTSIDE)  # of each piece that is there
-        self.embedded = np.empty((rows, weights.table.shape[1]), np.float32)
-        self.projected = np.empty((rows, len(WINDOWS) * WIDTH), np.float32)
-        self.first = [[np.empty((rows, WIDTH), np.float32) for _ in range(size)] for size, _ in WINDOWS]
-        for first, bias in zip(self.first, weights.b1):  # of the first convolution, by window and place in it
+    embedded: Array  # (pieces + 1, 512)
+    projected: Array  # (pieces + 1, 3 * WIDTH)
+    first: list[list[Array]]  # (pieces + 1, WIDTH) of the first convolution, by window and place in it
+
+    @classmethod
+    def of(cls, weights: Any, pieces: Ints, pool: ThreadPoolExecutor) -> _Table:
+        rows = len(pieces) + 1
+        table = cls(np.empty((rows, weights.table.shape[1]), np.float32),
+                    np.empty((rows, len(WINDOWS) * WIDTH), np.float32),
+                    [[np.empty((rows, WIDTH), np.float32) for _ in range(size)] for size, _ in WINDOWS])
+        parts = [slice(at, min(at + PIECES, rows - 1)) for at in range(0, rows - 1, PIECES)]
+        list(pool.map(lambda part: table.fill(weights, part, pieces[part]), parts))
+        for first, bias in zip(table.first, weights.b1):
             for i, one in enumerate(first):
-                one[OUTSIDE] = 0 if i else bias
+                one[-1] = 0 if i else bias
+        return table
 
-    def add(self, pieces: Ints, pool: ThreadPoolExecutor) -> None:
-        parts = [slice(at, at + PIECES) for at in range(0, len(pieces), PIECES)]
-        list(pool.map(lambda part: self._fill(self.used + part.start, pieces[part]), parts))
-        self.row[pieces] = np.arange(self.used, self.used + len(pieces))
-        self.used += len(pieces)
-
-    def _fill(self, start: int, pieces: Ints) -> None:
-        weights, rows = self.weights, slice(start, start + len(pieces))
+    def fill(self, weights: Any, rows: slice, pieces: Ints) -> None:
         chunk = pieces % len(weights.scale)
         embedded = weights.table[pieces] * weights.scale[chunk, None] + weights.lo[chunk, None]
         projected = _normalized(embedded @ weights.proj_W + weights.proj_b, weights.eps)
@@ -223,7 +201,7 @@ def _features(weights: Any, second: Sequence[_Convolution], table: _Table, flat:
     """(pieces, 512 + 3 * WIDTH) of each piece: embedding and convolutions."""
     count = len(flat)
     tiles, back = _tiles_of(lengths, BEFORE, AFTER)
-    ids = np.append(flat, OUTSIDE)[tiles]  # (places, tiles)
+    ids = np.append(flat, len(table.embedded) - 1)[tiles]  # (places, tiles)
     near = [ids[i : i + TILE].ravel()[back] for i in range(BEFORE + 1 + AFTER)]  # of each piece: its window
     features = np.empty((count, table.embedded.shape[1] + len(WINDOWS) * WIDTH), dtype=np.float32)
     features[:, : -len(WINDOWS) * WIDTH] = table.embedded.take(flat, axis=0)
