@@ -25,8 +25,8 @@ def bags(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
-def gain(fixed: list[str], free: list[str], old: Bead = OLD, new: Bead = NEW) -> float:
-    return gains_of_halves(fixed, free, Features(bags(fixed), bags(free)), bags)([(old, new)])[0]
+def gain(fixed: list[str], free: list[str], old: Bead = OLD, new: Bead = NEW, wanted: float = -np.inf) -> float:
+    return gains_of_halves(fixed, free, Features(bags(fixed), bags(free)), bags)({(old, new): wanted})[0]
 
 
 def test_both_segments_are_found_in_their_order() -> None:
@@ -41,6 +41,29 @@ def test_both_segments_are_found_in_their_order() -> None:
 def test_cutting_a_sentence_that_has_one_segment_only_loses() -> None:
     assert gain([TITLE, FIRST], [FIRST]) < -0.1
     assert gain(["Rain", FIRST], [FIRST]) < -0.1
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_gain_counts_if_it_is_above_what_is_wanted(order: int) -> None:
+    """The segment without counterpart is the first or the last."""
+    parts = [TITLE, FIRST][::order]
+    old = Bead((0, 1), (0, 1)) if order < 0 else OLD
+    whole = gain(parts, [" ".join(parts)], old)
+    assert gain(parts, [" ".join(parts)], old, wanted=whole - 1e-6) == whole
+    assert gain(parts, [" ".join(parts)], old, wanted=whole + 1e-6) == -np.inf
+
+
+def test_the_other_half_is_encoded_only_if_it_can_matter() -> None:
+    texts: list[str] = []
+
+    def encode(some: Sequence[str]) -> NDArray[np.float32]:
+        texts.extend(some)
+        return bags(some)
+
+    fixed, free = ["Rain", FIRST], [FIRST]
+    gains = gains_of_halves(fixed, free, Features(bags(fixed), bags(free)), encode)
+    assert gains({(OLD, NEW): 0.0}) == [-np.inf]
+    assert texts and all(FIRST.startswith(text) for text in texts)
 
 
 def test_what_cannot_be_cut_gains_nothing() -> None:

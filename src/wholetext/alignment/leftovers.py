@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -24,7 +24,7 @@ _BLANK = re.compile(r"\s+")
 
 Pair = tuple[Span, Span]
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-Gains = Callable[[Sequence[tuple[Bead, Bead]]], list[float]]
+Gains = Callable[[Mapping[tuple[Bead, Bead], float]], list[float]]
 
 
 def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
@@ -78,11 +78,15 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
     def tried(old: Bead, new: Bead) -> bool:
         return uncut(old, new, False) <= REACH and task.fullness(new) >= FULL
 
+    def needed(old: Bead, new: Bead) -> float:
+        """The gain above which the price is negative."""
+        return uncut(old, new, False) / task.costs.halves
+
     @cache
     def price(old: Bead, new: Bead, free: bool) -> float:
         if free or (more := uncut(old, new, free)) > REACH:
             return uncut(old, new, free)
-        return more - task.costs.halves * gains([(old, new)])[0] if tried(old, new) else np.inf
+        return more - task.costs.halves * gains({(old, new): needed(old, new)})[0] if tried(old, new) else np.inf
 
     for _ in range(ROUNDS):
         before = set(linked)
@@ -90,7 +94,8 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
             starts, stops = ({_side(bead, free)[end]: bead for bead in linked} for end in (0, 1))
             rest = _rest(task, linked)[free].tolist()
             if not free:  # all texts at once: encoding them one by one takes three times as long
-                gains([pair for at in rest for pair in _grown(starts, stops, at, free, lines) if tried(*pair)])
+                gains({pair: needed(*pair) for at in rest for pair in _grown(starts, stops, at, free, lines)
+                       if tried(*pair)})  # fmt: skip
             for at in rest:
                 grown = [(price(old, new, free), old, new) for old, new in _grown(starts, stops, at, free, lines)]
                 if grown and (best := min(grown, key=lambda one: one[0]))[0] < 0:
@@ -190,14 +195,15 @@ def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
 
 def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features, encode: Encode) -> Gains:
     """A function of pairs of a bead and the same bead with one more segment, the first or the last: what the
-    similarity by vectors gains if the text is cut in two, from -2 to 2; -inf where it cannot be cut.
+    similarity by vectors gains if the text is cut in two, from -2 to 2; -inf where it cannot be cut, or where the gain
+    is at most the given one.
 
     A headline and the sentence after it, on one line without a full stop, are more similar to their two segments when
     cut than the whole is to one of them.
     """
     known: dict[tuple[Bead, Bead], float] = {}
 
-    def halves(old: Bead, new: Bead) -> list[str]:
+    def halves(old: Bead, new: Bead) -> list[tuple[str, str]]:
         first, last = new.fixed[0], new.fixed[1] - 1
         text = " ".join(free[slice(*old.free)])
         places = [found.end() for found in _BLANK.finditer(text)]
@@ -205,16 +211,28 @@ def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features
             return []
         share = len(fixed[first]) / max(1, len(fixed[first]) + len(fixed[last]))
         cuts = {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND}
-        return [part for at in sorted(cuts) for part in (text[:at].rstrip(), text[at:])]
+        return [(text[:at].rstrip(), text[at:]) for at in sorted(cuts)]
 
-    def gains(pairs: Sequence[tuple[Bead, Bead]]) -> list[float]:
-        texts = {pair: halves(*pair) for pair in pairs if pair not in known}
-        every = list(dict.fromkeys(part for parts in texts.values() for part in parts))
-        found = dict(zip(every, encode(every) if every else ()))
-        for (old, new), parts in texts.items():
-            one, two = vectors.fixed[new.fixed[0]], vectors.fixed[new.fixed[1] - 1]
-            apart = [float(one @ found[a] + two @ found[b]) / 2 for a, b in zip(parts[::2], parts[1::2])]
-            known[old, new] = max(apart) - vectors.together(old.fixed, old.free) if apart else -np.inf
-        return [known[pair] for pair in pairs]
+    def alike(texts: Iterable[tuple[int, str]]) -> dict[tuple[int, str], float]:
+        """How similar texts are to segments."""
+        pairs = list(dict.fromkeys(texts))
+        every = {text: at for at, text in enumerate(dict.fromkeys(text for _, text in pairs))}
+        rows = encode(list(every)) if every else ()
+        return {(at, text): float(vectors.fixed[at] @ rows[every[text]]) for at, text in pairs}
+
+    def gains(wanted: Mapping[tuple[Bead, Bead], float]) -> list[float]:
+        todo = [(pair, pair[1].fixed[0], cut) for pair in wanted if pair not in known for cut in halves(*pair)]
+        known.update({pair: -np.inf for pair in wanted if pair not in known})
+        # first the half of the segment without counterpart: where it is too unlike that, the other one does not matter
+        lone = {pair: int(pair[0].fixed[0] == pair[1].fixed[0]) for pair, _, _ in todo}
+        whole = {pair: vectors.together(pair[0].fixed, pair[0].free) for pair in lone}
+        found = alike((first + lone[pair], cut[lone[pair]]) for pair, first, cut in todo)
+        todo = [(pair, first, cut) for pair, first, cut in todo
+                if (found[first + lone[pair], cut[lone[pair]]] + 1) / 2 - whole[pair] > wanted[pair]]
+        found |= alike((first + 1 - lone[pair], cut[1 - lone[pair]]) for pair, first, cut in todo)
+        for pair, first, (one, two) in todo:
+            gain = (found[first, one] + found[first + 1, two]) / 2 - whole[pair]
+            known[pair] = max(known[pair], gain if gain > wanted[pair] else -np.inf)
+        return [known[pair] for pair in wanted]
 
     return gains
