@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, pairwise
@@ -83,11 +83,15 @@ class Encoder:
         self, texts: Sequence[str], work: Callable[..., Array]
     ) -> Iterator[tuple[Sequence[Sequence[int]], Array, ThreadPoolExecutor]]:
         """The pieces of some texts, what ``work`` makes of them, and threads for more work, group by group."""
-        limit = self.weights._threadpool  # of BLAS: this module has its own threads, one per batch
-        with limit(limits=1, user_api="blas") if limit else nullcontext(), ThreadPoolExecutor(processors()) as pool:
+        with self.one_blas_thread(), ThreadPoolExecutor(processors()) as pool:  # threads of our own, one per batch
             ids = [[BEGIN, *(row or [UNKNOWN]), END] for row in self.pieces.encode(list(texts))]
             for group in (ids[i : i + SENTENCES] for i in range(0, len(ids), SENTENCES)):
                 yield group, np.concatenate(self._shared(group, work, pool)), pool
+
+    def one_blas_thread(self) -> AbstractContextManager[Any]:
+        """A context in which BLAS uses one thread: in small products its threads wait for longer than they compute."""
+        limit = self.weights._threadpool
+        return limit(limits=1, user_api="blas") if limit else nullcontext()
 
     def _shared(
         self, ids: Sequence[Sequence[int]], work: Callable[..., Array], pool: ThreadPoolExecutor

