@@ -35,10 +35,6 @@ KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
 _SIGN = re.compile(r"[{%<@:]")  # what each of these kinds has at least one of, or "www.", broken ones too
 # sign in what a reader repaired → kind
 REPAIRS: dict[str, FormatKind] = {"JSON": "json", "```": "fence", "<p>": "tag", "</p>": "tag"}
-BLIND = (  # what is checked without a source
-    "prompt leakage, unpaired tags and fences, invalid JSON, broken placeholders, URLs and e-mail addresses, "
-    "paragraphs that are empty or in the source language"
-)
 PARAGRAPH = 25  # letters of a paragraph that is looked for in the output; shorter ones are names
 PARAGRAPH_WORDS = 10  # words of a paragraph whose language is identified
 SHORT, SHARE = 0.1, 0.6  # how much shorter than usual a document must be, at the least and per share of paragraphs
@@ -62,7 +58,8 @@ def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> 
     """What is wrong with the format of one system's output: segments and documents, then the share of each kind.
 
     ``known`` are flags of ``degenerate.flags``: a text that is empty or in the wrong language is not flagged again.
-    A text may have several kinds, each once. Without a source only the checks in ``BLIND`` are made.
+    A text may have several kinds, each once. Without a source, whether its tags, addresses and numbers were
+    kept is not checked.
     """
     judged = {(flag.doc, flag.segment) for flag in known if flag.kind in ("empty", "copied", "script", "language")}
     segments = list(_segments(corpus, output))
@@ -124,8 +121,8 @@ def unchecked_note(corpus: Corpus, outputs: Iterable[Output]) -> str:
     texts = (text for output in outputs for segments in output.docs.values() for text in segments)
     if not any(tokens(text) for text in texts for tokens in KEPT.values()):
         return ""
-    return ("there is no source, so whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were "
-            f"kept is not checked; what is checked: {BLIND}")
+    return ("there is no source: whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were kept is "
+            "not checked")
 
 
 def _segments(corpus: Corpus, output: Output) -> Iterator[tuple[str, list[tuple[int | None, _Text]]]]:

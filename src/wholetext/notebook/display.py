@@ -9,6 +9,8 @@ from html import escape
 from reprlib import Repr
 from typing import Any
 
+from wholetext.errors import count
+
 MOST = 2000  # characters of any repr
 SYSTEMS, METRICS, NAME = 12, 4, 24  # of a leaderboard in plain text: its systems, its metrics, characters of a name
 HTML_SYSTEMS = 100  # rows of a leaderboard in HTML
@@ -50,16 +52,17 @@ def printed(value: float | None, decimals: int) -> str:
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns under one another: the first to the left, numbers to the right; at most ``SYSTEMS`` rows, and a line that
-    says how many were left out.
+    """Columns under one another: the first to the left, numbers to the right; ``SYSTEMS`` rows, and a line that says
+    how many were left out, or one row in its place.
     """
     cut, left = slice(0, METRICS + 1), len(head) - METRICS - 1
-    table = [[shortened(" ".join(str(cell).split()), NAME) for cell in row[cut]] for row in [head, *rows[:SYSTEMS]]]
+    systems = len(rows) if len(rows) == SYSTEMS + 1 else SYSTEMS
+    table = [[shortened(" ".join(str(cell).split()), NAME) for cell in row[cut]] for row in [head, *rows[:systems]]]
     widths = [max(map(len, column)) for column in zip(*table)]
     lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
              for row in table]
-    more = [f"{len(rows) - SYSTEMS} more systems"] if len(rows) > SYSTEMS else []
-    more += [f"{left} more metrics"] if left > 0 else []
+    more = [f"{len(rows) - systems} more systems"] if len(rows) > systems else []
+    more += [count(left, "more metric")] if left > 0 else []
     return "\n".join([*lines, *([f"… {', '.join(more)}"] if more else [])])
 
 
