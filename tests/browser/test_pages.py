@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -182,9 +183,27 @@ def test_compare_two_systems(look: Look, report: Path, artefacts: Path) -> None:
     page.get_by_role("button", name="Features").click()
     page.wait_for_selector("#categories tr.sub")
     assert len(texts(page, "#drivers tbody tr")) == 6
+    first = rows[0].locator("td").all_inner_texts()[2]  # the difference is the same number wherever it is
+    assert f"the difference of {first}, to first order" in page.locator("main").inner_text()
     page.locator("#drivers a").first.click()
     drawn(page, "document")
     assert texts(page, "#texts thead th.hyp") == ["system-A", "system-C"]
+
+
+def test_the_table_of_documents_is_coloured_as_the_heat_map(look: Look, report: Path) -> None:
+    page = look(report, "documents?m=3")  # TER, whose scores are better the lower they are
+    read = """() => [...document.querySelectorAll("#documents tbody tr")].map((row) =>
+        [...row.querySelectorAll(".tinted")].map((cell) =>
+            [parseFloat(cell.textContent), ...cell.style.backgroundColor.match(/\\d+/g).map(Number)]))"""
+    for row in page.evaluate(read):
+        best, worst = min(row), max(row)
+        assert best[0] == worst[0] or best[3] - best[1] > worst[3] - worst[1]  # blue less red
+    before = page.evaluate(read)
+    page.get_by_label("Colour", exact=True).select_option(label="raw scores")
+    page.wait_for_function("document.querySelector('#heatmap text.cell').textContent.match(/^[0-9]/)")
+    cells = sorted(cell for row in page.evaluate(read) for cell in row)
+    assert page.evaluate(read) != before
+    assert all(more[1] <= less[1] for less, more in pairwise(cells))  # one ramp: the higher, the darker
 
 
 def test_compare_a_system_with_itself(look: Look, report: Path) -> None:

@@ -90,6 +90,18 @@ def test_better_is_blue_also_where_lower_is_better(look: Look, report: Path) -> 
     assert page.locator(".scale").inner_text().startswith("≥ +")  # worse at the left
 
 
+def test_names_of_documents_break_after_marks_on_a_phone(look: Look, crowded: Path) -> None:
+    page = look(crowded, "documents", viewport=PHONE)
+    lines = page.evaluate("""() => [...document.querySelectorAll("#documents .name")[0].childNodes]
+        .filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            return [node.textContent, new Set([...range.getClientRects()].map((box) => box.top)).size];
+        })""")
+    assert lines == [["newspaper.", 1], ["of.", 1], ["the.", 1], ["harbour.", 1], ["0001", 1]]
+    assert page.locator("#documents .name").first.bounding_box()["height"] > 24  # in two lines, that is
+
+
 def test_labels_of_seventy_documents_are_legible(look: Look, crowded: Path, artefacts: Path) -> None:
     page = look(crowded, "documents")
     labels = page.evaluate("""() => [...document.querySelectorAll("#heatmap .column")].map((label) => {

@@ -134,7 +134,7 @@ def test_the_token(start: Callable[..., Running], browse: Callable[..., Any]) ->
     page.wait_for_selector("html[data-ready] #metrics input")
     (cookie,) = page.context.cookies()
     assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and TOKEN not in cookie["value"]
-    assert "needs its token" in one.ask("/v1/jobs")["error"]
+    assert "token of this server is missing or wrong" in one.ask("/v1/jobs")["error"]
     assert one.ask("/v1/jobs", Authorization=f"Bearer {TOKEN}") == {"jobs": []}
 
 

@@ -121,8 +121,8 @@ def unchecked_note(corpus: Corpus, outputs: Iterable[Output]) -> str:
     texts = (text for output in outputs for segments in output.docs.values() for text in segments)
     if not any(tokens(text) for text in texts for tokens in KEPT.values()):
         return ""
-    return ("there is no source: whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were kept is "
-            "not checked")
+    return ("there is no source: whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were kept "
+            "is not checked")
 
 
 def _segments(corpus: Corpus, output: Output) -> Iterator[tuple[str, list[tuple[int | None, _Text]]]]:

@@ -66,7 +66,8 @@ class Guard:
         if self.options.token and scope["path"] not in OPEN and not self._signed_in(headers):
             if scope["method"] == "GET" and scope["path"] == "/":
                 return RedirectResponse("/login", 303)
-            return problem(401, "this server needs its token", "send it as `Authorization: Bearer TOKEN`",
+            return problem(401, "the token of this server is missing or wrong",
+                           "send it as `Authorization: Bearer TOKEN`",
                            {"www-authenticate": "Bearer"})
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18 or int(length) > self.options.upload:

@@ -145,13 +145,12 @@ function categories(metric, table, a, b) {
   ];
 }
 
-/** How much each document adds to the difference of the corpus scores: shares of all documents add up to it. */
+/** How much each document adds to the difference of the corpus scores: to first order, they add up to it. */
 function drivers(metric, table, a, b) {
   const share = (i) =>
     known(table.weight[a][i]) && known(table.weight[b][i]) ? table.weight[a][i] - table.weight[b][i] : null;
   const all = head.docs.map((_, i) => ({ doc: i, share: share(i) })).filter((one) => known(one.share));
-  const total = all.reduce((sum, one) => sum + one.share, 0),
-    forFirst = all.filter((one) => (metric.higher ? one.share > 0 : one.share < 0)).length;
+  const forFirst = all.filter((one) => (metric.higher ? one.share > 0 : one.share < 0)).length;
   const sorted = [...all].sort((p, q) => Math.abs(q.share) - Math.abs(p.share)).slice(0, DRIVERS),
     reach = Math.max(...sorted.map((one) => Math.abs(one.share)), 1e-12);
   const rows = sorted.map(({ doc, share: adds }) => ({
@@ -170,7 +169,8 @@ function drivers(metric, table, a, b) {
     ["Adds", "num"],
     ["Chart", "unseen"],
   ];
-  const said = `What each document adds to the difference of ${signed(total, metric.digits)}; `;
+  const delta = signed(tested(metric, a, b).delta, metric.digits),
+    said = `What each document adds to the difference of ${delta}, to first order; `;
   return [
     el("h3", {}, "Documents"),
     el(

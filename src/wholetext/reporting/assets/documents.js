@@ -120,7 +120,7 @@ async function drawDocuments() {
       ),
     ),
     extremes(metric, all, names),
-    section("Table", null, listed),
+    section("Table", "Coloured as the heat-map.", listed),
   );
 }
 
@@ -156,22 +156,31 @@ function centring(table) {
   return { means, reach: quantile(far, 0.98) || far[far.length - 1] || 1 };
 }
 
+/** The scale of colours that was chosen: its ends, and the share of it, 0…1 or −1…1, of a score of a document. */
+function scaleOf(metric, table) {
+  const { low, high, reach } = extent(table),
+    centre = centring(table),
+    sign = metric.higher ? 1 : -1;
+  const raw = (value) => (value - low) / reach,
+    centred = (value, doc) => Math.max(-1, Math.min(1, (sign * (value - centre.means[doc])) / centre.reach));
+  const ends = state.raw ? [low, high].map((end) => number(end, metric.digits)) : centredEnds(metric, centre.reach);
+  return { means: centre.means, ends, share: state.raw ? raw : centred };
+}
+
 /** The heat-map of the documents that are sought, and its scale. */
 function heat(metric, table, systems) {
   const docs = head.docs.map((_, doc) => doc).filter(sought);
   if (!docs.length) return [el("p", { class: "note" }, "No document has this in its name.")];
-  const { low, high, reach } = extent(table),
-    centre = centring(table),
+  const { means, ends, share } = scaleOf(metric, table),
     digits = metric.digits === 4 ? 2 : 1;
   const cell = (r, c) => {
     const value = table.doc[systems[r]][docs[c]];
     if (!known(value)) return null;
-    const delta = value - centre.means[docs[c]],
+    const delta = value - means[docs[c]],
       name = `${head.systems[systems[r]]}: ${number(value, metric.digits)}`,
       say = [head.docs[docs[c]][0], `${name} (${signed(delta, metric.digits)} from the document's mean)`];
-    if (state.raw) return { share: (value - low) / reach, text: number(value, digits), say };
-    const share = Math.max(-1, Math.min(1, ((metric.higher ? 1 : -1) * delta) / centre.reach));
-    return { share, centred: true, text: signed(delta, digits), say };
+    const text = state.raw ? number(value, digits) : signed(delta, digits);
+    return { share: share(value, docs[c]), centred: !state.raw, text, say };
   };
   const open = (r, c) => {
     state.a = systems[r]; // the system that was chosen, beside the one it was compared with
@@ -182,7 +191,6 @@ function heat(metric, table, systems) {
     columns = docs.map((doc) => head.docs[doc][0]);
   const chart = heatmap(`Heat-map of ${metric.spec}: systems by documents`, rows, columns, cell, open);
   chart.lastChild.id = "heatmap";
-  const ends = state.raw ? [low, high].map((end) => number(end, metric.digits)) : centredEnds(metric, centre.reach);
   return [scroller("Heat-map", chart, "wide"), heatScale(ends)];
 }
 
@@ -262,15 +270,15 @@ function documentTable(metric, table, systems) {
   const sorted = sortedDocuments(table).filter(sought),
     pages = Math.max(1, Math.ceil(sorted.length / PAGE)),
     page = Math.min(state.leaf || 0, pages - 1);
-  const { low, reach } = extent(table);
-  const cell = (value) => {
+  const { share } = scaleOf(metric, table);
+  const cell = (value, doc) => {
     if (!known(value)) return "–";
-    const color = ramp((0.55 * (value - low)) / reach); // pale enough to read a column of numbers
+    const color = (state.raw ? ramp : diverging)(0.55 * share(value, doc)); // pale enough to read a column of numbers
     const style = { background: rgb(color), color: inkOn(color) };
     return el("td", { class: "num tinted", style }, number(value, metric.digits));
   };
   const rows = sorted.slice(page * PAGE, (page + 1) * PAGE).map((doc) => ({
-    cells: [documentLink(doc), count(head.docs[doc][1]), ...systems.map((i) => cell(table.doc[i][doc]))],
+    cells: [documentLink(doc), count(head.docs[doc][1]), ...systems.map((i) => cell(table.doc[i][doc], doc))],
   }));
   const columns = [["Document"], ["Segments", "num"], ...systems.map((i) => [head.systems[i], "num"])];
   const drawn = plainTable({ id: "documents" }, columns, rows);
