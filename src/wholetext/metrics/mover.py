@@ -21,7 +21,7 @@ class Mover(TokenMetric):
     """
 
     name = "mover"
-    summary = "optimal transport between token vectors, in the manner of MoverScore"
+    summary = "optimal transport between token vectors, similar to MoverScore"
     range = (-1.0, 1.0)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:

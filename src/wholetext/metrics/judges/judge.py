@@ -297,7 +297,7 @@ class JudgeMqm(Judge):
     """
 
     name = "judge-mqm"
-    summary = "errors listed by an LLM, as weighted minus points: judge-mqm@MODEL"
+    summary = "MQM score of the errors listed by an LLM, 0 (best) or below: judge-mqm@MODEL"
     file = "errors"
     schema = "errors"
     limit = 1024
