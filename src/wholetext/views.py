@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from wholetext import languages
@@ -29,6 +30,7 @@ class Sides:
     own_context: bool = False  # context(hyp=auto) is the hypothesis's own
 
 
+@lru_cache(maxsize=256)
 def joiner_for(lang: str, joiner: Joiner) -> str:
     """What joins segments of a language: nothing in Chinese and Japanese, else a blank."""
     if joiner == "auto":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wholetext.languages import code_of, language, language_name, pair_of, same_language
+from wholetext.languages.codes import TWO_LETTERS, _registered
 
 
 @pytest.mark.parametrize(("written", "code"), [
@@ -17,6 +18,12 @@ from wholetext.languages import code_of, language, language_name, pair_of, same_
 def test_every_style_gives_one_code(written: str, code: str) -> None:
     assert code_of(written) == code
     assert language(written).known
+
+
+def test_codes_of_two_letters_are_read_as_the_registry_reads_them() -> None:
+    assert len(TWO_LETTERS) == 182
+    assert all(language(code) == _registered(code, code) for code in TWO_LETTERS)
+    assert language("DE") == _registered("DE", "de")
 
 
 def test_script_and_region_are_kept_where_stated() -> None:

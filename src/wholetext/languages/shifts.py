@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholetext.languages.edits import BEAM, Bits, BoolArray, Pairs, Table, advance, alignment, beam, ones, pairs, table
+from wholetext.languages.overlap import blocks
 from wholetext.types import IntArray
 
 MAX_SIZE = 10  # words of a block
 MAX_DISTANCE = 50  # words between the places of a block in hypothesis and reference
 MAX_TRIED = 1000  # shifts of a pair; then the search gives up
 _TOGETHER = 1 << 14  # shifts: their bits stay in the processor's cache
+_LARGEST = 1 << 21  # machine words of a table: 16 MB, of which a search holds about ten
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,10 @@ def edits(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Int
     kind[sizes.min(axis=1) == 0] = -1
     for k in np.unique(kind[kind >= 0]):
         at = np.flatnonzero(kind == k)
-        at = at[np.argsort(-sizes[at, 0], kind="stable")]
-        found[at] = _search(pairs([hyps[int(i)] for i in at], [refs[int(i)] for i in at]), bool(k))
+        costs = sizes[at, 0] * (1 + int(sizes[at, 1].max()) // 64)  # machine words of a table
+        for part in (at[one] for one in blocks(costs.tolist(), _LARGEST)):
+            part = part[np.argsort(-sizes[part, 0], kind="stable")]
+            found[part] = _search(pairs([hyps[int(i)] for i in part], [refs[int(i)] for i in part]), bool(k))
     return np.asarray(found)
 
 

@@ -283,7 +283,7 @@ class Ter(Surface):
     range = (0.0, float("inf"))
     decimals = 2  # per cent, although more edits than words are possible
     block = 16384  # the search takes as many steps for few pairs as for many
-    together = 4_000_000
+    together = 1 << 62  # it splits them itself
 
     normalized: Auto = "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it
     no_punct: bool = False

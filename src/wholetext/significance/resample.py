@@ -81,7 +81,7 @@ def bootstrap_scores(
         drawn = rng.integers(0, totals.units, size=(n, totals.units)) + np.arange(n)[:, None] * totals.units
         weights = np.bincount(drawn.ravel(), minlength=n * totals.units).reshape(n, totals.units)
         for row, sums in zip(samples, totals.weighted(weights)):
-            row[at : at + n] = _scores(score, sums)
+            row[at : at + n] = _scores(score, np.ascontiguousarray(sums))  # sums of columns depend on their layout
     return samples
 
 
@@ -137,7 +137,8 @@ def randomization_p(
     for begin in range(0, trials, block):
         swaps = rng.integers(2, size=(min(block, trials - begin), totals.units), dtype=np.bool_)
         kept = totals.weighted(swaps)  # (systems, block, k)
-        swapped = np.empty((2, *kept.shape[1:]))  # used for all pairs: large arrays are slow to get
+        # used for all pairs: large arrays are slow to get; trials side by side, as in ``kept``
+        swapped = np.empty((2, kept.shape[2], kept.shape[1])).transpose(0, 2, 1)
         for at, (a, b) in enumerate(pairs):
             np.subtract(kept[a], kept[b], out=swapped[0])
             np.subtract(whole[a], swapped[0], out=swapped[1])
@@ -182,14 +183,17 @@ class _Totals:
             self.columns = np.concatenate([self.columns, np.concatenate(finer)], axis=1)
 
     def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
-        """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time."""
+        """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time.
+
+        A statistic of all draws is one stretch of memory, so that scores are computed on whole columns.
+        """
         sums = np.zeros((len(weights), self.columns.shape[1]))
         step = max(1, _BLOCK // len(weights))
         for begin in range(0, self.units, step):
             sums += weights[:, begin : begin + step].astype(np.float64) @ self.columns[begin : begin + step]
         whole = sums[:, : sums.shape[1] - len(self.left)]
         whole[:, self.left] += sums[:, whole.shape[1] :]
-        return np.ascontiguousarray(whole.reshape(len(weights), self.systems, -1).transpose(1, 0, 2))
+        return np.ascontiguousarray(whole.T).reshape(self.systems, -1, len(weights)).transpose(0, 2, 1)
 
 
 def _split(systems: Sequence[FloatArray], part: slice, grid: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -6,6 +6,7 @@ import json
 import math
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from wholetext.scoring.stores.columnar import Stats
 from wholetext.types import Corpus, FloatArray, Level, Output, Rows, Scores
 
 _TOGETHER = 10_000  # rows that become Python's numbers at a time
+_LINES = 100  # written at a time
 
 
 def write_texts(path: Path, corpus: Corpus, outputs: Sequence[Output]) -> None:
@@ -79,8 +81,8 @@ def _json(value: object) -> str:
 
 def _write(path: Path, lines: Iterator[str]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as out:
-        for line in lines:
-            out.write(f"{line}\n")
+        while some := [*islice(lines, _LINES)]:
+            out.write("\n".join(some) + "\n")
 
 
 def write_stats(path: Path, by_system: Mapping[str, Scores]) -> None:
