@@ -96,9 +96,23 @@ def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -
         with pytest.raises(wt.WorkerError, match=r"5 workers died over the same work"):
             list(executor.run([Task(tasks.die_at, str(tmp_path / "mark"), 5)]))
         assert not left()
-    with Executor("ray", workers=2, gpus=4) as executor:  # simulated devices: Ray counts what it is told
-        found = list(executor.run(Task(tasks.where, None, None) for _ in range(4)))
-        assert {one["CUDA_VISIBLE_DEVICES"] for one in found} <= {"0,1", "2,3"}
+    assert not left()
+
+
+@pytest.mark.slow
+def test_gpus_are_those_that_the_cluster_has() -> None:
+    ray = pytest.importorskip("ray")
+    with Executor("ray", gpus=64) as executor, pytest.raises(wt.WorkerError, match=r"64 GPUs requested, but the Ray"):
+        list(executor.run([Task(tasks.add, 1, 2)]))
+    assert not ray.is_initialized()
+    ray.init(num_cpus=2, num_gpus=4, include_dashboard=False, logging_level="error")  # simulated: it counts as told
+    try:
+        with Executor("ray", workers=2, gpus=4) as executor:
+            found = list(executor.run(Task(tasks.where, None, None) for _ in range(4)))
+            assert {one["CUDA_VISIBLE_DEVICES"] for one in found} <= {"0,1", "2,3"}
+        assert ray.is_initialized()  # the cluster of others is left as it is
+    finally:
+        ray.shutdown()
     assert not left()
 
 

@@ -33,7 +33,7 @@ class RayActors:
         self._ray = ray
         self._ours = not ray.is_initialized()
         if self._ours:
-            _connect(ray, on.partition("://")[2], workers or gpus, gpus)
+            _connect(ray, on.partition("://")[2], workers or gpus)
         resources = ray.cluster_resources()
         there = {"CPU": int(resources.get("CPU", 0)), "GPU": int(resources.get("GPU", 0))}
         self.size = workers or gpus or there["GPU"] or there["CPU"]
@@ -108,7 +108,7 @@ class RayActors:
                 self._ray.kill(self._actors.pop(worker), no_restart=True)
 
 
-def _connect(ray: Any, address: str, workers: int | None, gpus: int | None) -> None:
+def _connect(ray: Any, address: str, workers: int | None) -> None:
     """Join a cluster by its address or ``RAY_ADDRESS``; without either, start one on this machine."""
     quiet = {"log_to_driver": False, "logging_level": "error", "include_dashboard": False}
     address = address or os.environ.get("RAY_ADDRESS", "").removeprefix("ray://")
@@ -118,8 +118,7 @@ def _connect(ray: Any, address: str, workers: int | None, gpus: int | None) -> N
             socket.create_connection((host, int(port)), timeout=10).close()  # Ray itself would try for minutes
             ray.init(address=address, log_to_driver=False, logging_level="error")
         else:
-            ray.init(address="local", num_cpus=max(workers or 0, processors()), **quiet,
-                     **({"num_gpus": gpus} if gpus else {}))
+            ray.init(address="local", num_cpus=max(workers or 0, processors()), **quiet)  # GPUs: those that Ray finds
     except (OSError, ValueError, RuntimeError) as fault:
         first = str(fault).strip().splitlines()[0][:300] if str(fault).strip() else type(fault).__name__
         if "ersion mismatch" in str(fault):
