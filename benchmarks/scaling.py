@@ -1,10 +1,11 @@
 """Time and memory of `score` from 10,000 rows on: JSONL in, chrF, BLEU and their comparison, run folder in Parquet out.
 
-python benchmarks/scaling.py [ROWS …] [--segments N …] [--write]
+python benchmarks/scaling.py [ROWS …] [--segments N …] [--log FILE] [--write]
 
 Every size reads texts that stay on disk, as large corpora do, and leaves out the flags, which look at a sample from a
 certain size on; so that rows cost the same or do not. Processor seconds (user and system) and peak memory are those of
-the whole process, by wait4. ``--write`` puts the table into docs/scale.md.
+the whole process, by wait4. The largest take most of an hour: with ``--log`` each measurement is appended to a file,
+and one that is there already is not repeated. ``--write`` puts the table, with all of the file, into docs/scale.md.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
@@ -37,6 +38,7 @@ class Run:
     documents: int
     cpu: float
     peak: float  # GB
+    load: float  # of the machine at the end
 
     @property
     def each(self) -> float:
@@ -76,13 +78,13 @@ def measured(rows: int, segments: int, folder: Path) -> Run:
     shutil.rmtree(folder / "run")
     path.unlink()
     cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6
-    return Run(documents * segments * len(SYSTEMS), segments, documents, cpu, peak)
+    return Run(documents * segments * len(SYSTEMS), segments, documents, cpu, peak, os.getloadavg()[0])
 
 
 def table(runs: list[Run]) -> list[str]:
     machine = f"{processor()}, {os.cpu_count()} processors, one thread, Python {platform.python_version()}"
-    lines = [f"Written by `python benchmarks/scaling.py {' '.join(sys.argv[1:])}` on {date.today()} ({machine}; load",
-             f"{os.getloadavg()[0]:.0f} at the end):",
+    lines = [f"Written by `python benchmarks/scaling.py` on {date.today()} ({machine}; load after each",
+             f"{min(one.load for one in runs):.0f} to {max(one.load for one in runs):.0f}):",
              f"`score -m {' -m '.join(METRICS)} --no-cache --no-flags --store parquet` with intervals and p-values,",
              f"source, reference and {len(SYSTEMS)} systems, segments of about 70 characters, texts on disk.",
              "A row is a segment of a system. Growth: a row's time over the least in smaller corpora.", "",
@@ -109,14 +111,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("rows", nargs="*", type=int, default=SIZES)
     parser.add_argument("--segments", nargs="+", type=int, default=[10, 1], help="of a document")
+    parser.add_argument("--log", type=Path, help="file of measurements, to go on with")
     parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
     given = parser.parse_args()
-    runs = []
+    there = given.log.read_text("utf-8").splitlines() if given.log and given.log.is_file() else []
+    runs = [Run(**json.loads(line)) for line in there]
     for segments in given.segments:
         for rows in given.rows:
+            if any(one.segments == segments and one.documents == rows // len(SYSTEMS) // segments for one in runs):
+                continue
             with tempfile.TemporaryDirectory() as name:
                 runs.append(measured(rows, segments, Path(name)))
             print(table(runs)[-1], flush=True)
+            if given.log:
+                with given.log.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps(asdict(runs[-1])) + "\n")
+    runs.sort(key=lambda one: (-one.segments, one.rows))
     if given.write:
         before, rest = PAGE.read_text("utf-8").split(BEGIN)
         PAGE.write_text("\n".join([before + BEGIN, *table(runs), END]) + rest.split(END)[1], "utf-8")
