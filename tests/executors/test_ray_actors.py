@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -79,6 +80,22 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(wt.MissingExtra, match=r"wholetext\[ray\]"):
         RayActors("ray", 2, None)
+
+
+def test_why_an_actor_died_is_said() -> None:
+    class RayError(Exception):
+        pass
+
+    class OutOfMemoryError(RayError):
+        pass
+
+    pool = object.__new__(RayActors)  # a cluster whose only answers are errors
+    pool._ray = SimpleNamespace(exceptions=SimpleNamespace(RayError=RayError, OutOfMemoryError=OutOfMemoryError))
+    assert "memory ran out on its machine" in pool._reason(OutOfMemoryError("killed"))
+    assert "memory ran out on its machine" in pool._reason(RayError("the node was running low on memory"))
+    assert "its process ended" in pool._reason(RayError("\n  the actor is dead\n"))
+    with pytest.raises(wt.WorkerError, match=r"ModuleNotFoundError: No module named 'wholetext'\).*\n.*every machine"):
+        pool._reason(RayError("Traceback …\nModuleNotFoundError: No module named 'wholetext'"))
 
 
 @pytest.mark.slow
