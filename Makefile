@@ -69,7 +69,7 @@ bench: $(VENV)/test.ready  ## ratios against sacrebleu: scoring, resampling, mem
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/reopening.py
 
-bench-all: $(VENV)/test.ready  ## all ratios against other tools in one table; fails if one fell by more than 15 % (ARGS=--write stores them)
+bench-all: $(VENV)/test.ready  ## all ratios against other tools in one table; fails where we became 15 % slower (ARGS=--write stores them)
 	$(BIN)/python benchmarks/bench_all.py $(ARGS)
 
 bench-blonde: $(VENV)/test.ready  ## BlonDe beside one bare spaCy pass, and from the cache
