@@ -41,7 +41,7 @@ def joiner_for(lang: str, joiner: Joiner) -> str:
 def glue_of(lang: str, scores: Scores) -> str:
     """What the view of these scores joins segments with."""
     joiner = scores.signature.get("view.joiner", "auto")
-    return joiner_for(lang, joiner if joiner in ("space", "none") else "auto")  # type: ignore[arg-type]
+    return joiner_for(lang, joiner if joiner in ("space", "none") else "auto")
 
 
 def stretches(segments: Sequence[str], glue: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:

@@ -193,7 +193,8 @@ class _Totals:
             sums += weights[:, begin : begin + step].astype(np.float64) @ self.columns[begin : begin + step]
         whole = sums[:, : sums.shape[1] - len(self.left)]
         whole[:, self.left] += sums[:, whole.shape[1] :]
-        return np.ascontiguousarray(whole.T).reshape(self.systems, -1, len(weights)).transpose(0, 2, 1)
+        columns = np.ascontiguousarray(whole.T)  # (systems * k, block)
+        return np.asarray(columns.reshape(self.systems, -1, len(weights)).transpose(0, 2, 1))
 
 
 def _split(systems: Sequence[FloatArray], part: slice, grid: IntArray) -> tuple[FloatArray, FloatArray]:
