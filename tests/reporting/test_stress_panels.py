@@ -38,6 +38,7 @@ def test_heat_maps_of_errors_and_of_harmless_changes(folder: Path, figures: dict
     preferred, alarms, loss = [panel for panel in study.panels if isinstance(panel, Grid)]
     assert preferred.rows == ("swap", "drop", "number") and alarms.rows == ("resegment",)
     assert loss.rows == ("swap", "drop", "number", "resegment") and loss.centred
+    assert (loss.ends, preferred.ends, alarms.ends) == (None, (0.0, 100.0), (0.0, 100.0))
     assert all(panel.columns == ("chrf", "whole:chrf") for panel in (preferred, alarms, loss))
     cells = {(one["change"], one["metric"]): one for one in figures["figures"] if one["dose"] == "all"}
     assert preferred.values[0] == tuple(100 * cells["swap", name]["preferred"] for name in preferred.columns)

@@ -290,9 +290,10 @@ def _grid(panel: Grid) -> Any:
     values = [value for row in panel.values for value in row if value is not None]
     cells = [{"row": row, "column": column, "value": panel.values[r][c]} for r, row in enumerate(panel.rows)
              for c, column in enumerate(panel.columns) if panel.values[r][c] is not None]
-    reach, low, high = max(map(abs, values), default=1.0), min(values, default=0.0), max(values, default=1.0)
+    reach = max(map(abs, values), default=1.0)
+    low, high = panel.ends or (min(values, default=0.0), max(values, default=1.0))
     scale = (alt.Scale(domain=[-reach, 0, reach], range=[ORANGE, PALE, BLUE]) if panel.centred
-             else alt.Scale(range=list(RAMP)))
+             else alt.Scale(domain=[low, high], range=list(RAMP)) if panel.ends else alt.Scale(range=list(RAMP)))
     above = alt.Axis(orient="top", labelAngle=0 if max(map(len, panel.columns), default=0) <= 6 else -45)
     base = alt.Chart(alt.Data(values=cells)).encode(
         x=alt.X("column:N", sort=list(panel.columns), title=panel.axes[1] or None, axis=above),

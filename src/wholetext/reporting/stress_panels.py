@@ -52,7 +52,8 @@ def _grid(
     rows = [[cells.get((change, metric)) for metric in metrics] for change in changes]
     values = tuple(tuple(None if one is None else value(one) for one in row) for row in rows)
     extra = tuple(tuple("" if one is None else _said(one) for one in row) for row in rows)
-    return Grid(title, changes, tuple(metrics), values, ("change", "metric"), extra, centred, note)
+    ends = None if centred else (0.0, 100.0)  # 100 % has the same colour in every grid
+    return Grid(title, changes, tuple(metrics), values, ("change", "metric"), extra, centred, note, ends)
 
 
 def _preferred(one: Mapping[str, Any]) -> float:

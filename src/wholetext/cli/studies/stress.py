@@ -153,21 +153,23 @@ def _doses(found: Stress, made: dict[str, dict[str, dict[str, StressCell]]]) -> 
 
 
 def _latex(found: Stress) -> str:
-    """Changes by metrics at the largest dose: share preferred, and effect."""
+    """Changes by metrics at the largest dose: share preferred with its interval, and effect."""
     head = ["change", "documents", *(f"\\multicolumn{{2}}{{r}}{{{_tex(spec)}}}" for spec in found.metrics)]
+    below = ["", "", *(["preferred, \\%", "effect"] * len(found.metrics))]
     parts: dict[str, list[list[str]]] = {kind: [] for kind in _KINDS}
     dose = found.settings.doses[-1]
     for name, by_metric in _by_change(found).items():
         row = _row(name, by_metric, found, dose)
         cells = [one for spec in found.metrics for one in _tex_cells(by_metric.get(spec, {}).get(dose))]
         parts[found.perturbed.kinds[name]].append([_tex(name), row[1], *cells])
-    return terminal.booktabs("l" + "r" * (1 + 2 * len(found.metrics)), [head], *filter(None, parts.values()))
+    return terminal.booktabs("l" + "r" * (1 + 2 * len(found.metrics)), [head, below], *filter(None, parts.values()))
 
 
 def _tex_cells(one: StressCell | None) -> tuple[str, str]:
     if one is None:
         return "--", "--"
-    return f"{100 * one.preferred:.0f}", terminal.number(one.effect, 2).replace("–", "--")
+    inside = "" if one.low != one.low else f" [{100 * one.low:.0f}, {100 * one.high:.0f}]"
+    return f"{100 * one.preferred:.0f}{inside}", terminal.number(one.effect, 2).replace("–", "--")
 
 
 def _tex(text: str) -> str:

@@ -69,8 +69,7 @@ function studyTable(panel) {
 /** Colour and words of a grid's cell. */
 function gridCell(panel) {
   const values = panel.values.flat().filter(known),
-    low = Math.min(...values),
-    high = Math.max(...values),
+    [low, high] = panel.ends || [Math.min(...values), Math.max(...values)],
     write = writer(values);
   const reach = panel.centred ? Math.max(...values.map(Math.abs), 1e-9) : high - low || 1;
   return (r, c) => {
