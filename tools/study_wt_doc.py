@@ -46,6 +46,7 @@ SETS = {
     "dev DA de-en": Set("wmt22.da", "de-en", "wmt-z", 60, test=False),
     "dev DA cs-en": Set("wmt22.da", "cs-en", "wmt-z", 60, test=False),
     "dev DA zh-en": Set("wmt21.news", "zh-en", "wmt-z", 36, test=False, without="wmt21.news.mqm"),
+    "dev DA ja-en": Set("wmt21.news", "ja-en", "wmt-z", 60, test=False),
     "news MQM zh-en": Set("wmt21.news.mqm", "zh-en", "mqm"),
     "TED MQM zh-en": Set("wmt21.tedtalks", "zh-en", "mqm"),
     "DA zh-en": Set("wmt22.da", "zh-en", "wmt-z", 50),
