@@ -189,8 +189,8 @@ def extent(sets: Sequence[Set], asked: Sequence[tuple[str, str, Mapping[str, Any
                if name not in by_name or (metric, *settings.values()) not in by_name[name].cells]
     spent = sum(float(cell["seconds"]) for one in sets for cell in one.cells.values())
     left = sum(_expected(by_name, *one) for one in missing)
-    yield (f"Measured: {len(asked) - len(missing)} of {len(asked)} cells (a set under one setting), in {spent / 60:.0f} minutes of "
-           f"processor time. ")
+    yield (f"Measured: {len(asked) - len(missing)} of {len(asked)} cells (a set under one setting), "
+           f"in {spent / 60:.0f} minutes of processor time. ")
     if missing:
         kinds: dict[str, dict[str, int]] = {}
         for _, metric, settings in missing:

@@ -24,6 +24,8 @@ Tagged = Callable[..., Text]
     ("de", "Trotzdem kam er noch rechtzeitig an.", "Deshalb kam er noch rechtzeitig an.", None),
     ("de", "Aber der Zug kam zu spät.", "Denn der Zug kam zu spät.", "Der Zug kam zu spät."),
     ("fr", "Cependant, elle est venue hier.", "Par conséquent, elle est venue hier.", "Elle est venue hier."),
+    ("fr", "Mais l'hiver est long.", "C'est pourquoi l'hiver est long.", "L'hiver est long."),
+    ("fr", "Mais l’hiver est long.", "C’est pourquoi l’hiver est long.", "L’hiver est long."),
     ("es", "Sin embargo, ella vino ayer.", "Por lo tanto, ella vino ayer.", "Ella vino ayer."),
     ("ru", "Однако поезд опоздал на час.", "Поэтому поезд опоздал на час.", "Поезд опоздал на час."),
     ("zh", "但是火车晚点了一个小时。", "因此火车晚点了一个小时。", "火车晚点了一个小时。"),
@@ -37,10 +39,12 @@ def test_a_connective_is_turned_or_left_out(lang: str, sentence: str, turned: st
 
 @pytest.mark.parametrize("sentence", ["But for him all was lost.", "But is it safe to go there?", "But no.",
                                       "But that was it then.",
-                                      "However hard it is, go on.", "Buttons were all over the place."])
+                                      "However hard it is, go on.", "Buttons were all over the place.",
+                                      "Mais c'est une tortue de mer.", "Mais si tu savais le nombre de filles."])
 def test_what_only_looks_like_a_connective_stays(sentence: str) -> None:
+    lang = "fr" if sentence.startswith("Mais") else "en"
     with pytest.raises(Refused):
-        ConnectiveSwap().sites(Text("doc", "en", ("The sun came out again.", sentence)), random.Random(0))
+        ConnectiveSwap().sites(Text("doc", lang, ("The sun came out again.", sentence)), random.Random(0))
 
 
 def test_every_pattern_is_found_and_turned_into_something_else() -> None:

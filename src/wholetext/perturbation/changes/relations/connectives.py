@@ -30,8 +30,9 @@ TURNED: dict[str, tuple[tuple[str, str], ...]] = {
         ("Deswegen ", "Trotzdem "), ("Außerdem ", "Trotzdem "), ("Zudem ", "Trotzdem "), ("Stattdessen ", "Deshalb "),
     ),
     "fr": (
-        ("Mais (?!aussi|non|pas|où|pour)", "C’est pourquoi "), ("Cependant, ", "Par conséquent, "),
-        ("Toutefois, ", "Par conséquent, "), ("Néanmoins, ", "Par conséquent, "), ("Par conséquent, ", "Cependant, "),
+        ("Mais (?!aussi|non|oui|pas|où|pour|si tu savais|si vous saviez|c['’]est )", "C’est pourquoi "),
+        ("Cependant, ", "Par conséquent, "), ("Toutefois, ", "Par conséquent, "),
+        ("Néanmoins, ", "Par conséquent, "), ("Par conséquent, ", "Cependant, "),
         ("De plus, ", "Cependant, "), ("En outre, ", "Cependant, "), ("Par exemple, ", "Cependant, "),
     ),
     "es": (
@@ -55,8 +56,8 @@ LEFT_OUT: dict[str, str] = {
           "In contrast, |Similarly, |Likewise, |That is why |For this reason, |Because of this, |Despite this, |"
           "But (?!for|also|not|so)|Yet (?=the|he|she|it|they|we|this|these|there)",
     "de": "Aber (?!nicht|auch|nur)|Denn ",
-    "fr": "Mais (?!aussi|non|pas|où|pour)|Cependant, |Toutefois, |Néanmoins, |Par conséquent, |De plus, |En outre, |"
-          "Par exemple, ",
+    "fr": "Mais (?!aussi|non|oui|pas|où|pour|si tu savais|si vous saviez|c['’]est )|Cependant, |Toutefois, |"
+          "Néanmoins, |Par conséquent, |De plus, |En outre, |Par exemple, ",
     "es": "Pero (?!no sólo|no solo|¿)|Sin embargo, |No obstante, |Por lo tanto, |Además, |Por ejemplo, ",
     "ru": "Но (?!не|и)|Однако |Поэтому |Кроме того, |Тем не менее, |Например, ",
     "zh": "但是，?|但(?![愿凡是])|然而，?|不过，|因此，?|所以，?|此外，|另外，|例如，",
@@ -73,13 +74,14 @@ class Connective(NamedTuple):
 
 def connectives(text: Text, patterns: tuple[tuple[str, str], ...]) -> list[Connective]:
     """Those of a text; questions are left out, where most connectives fit."""
-    found = []
+    found, marks = [], "".join(text.segments)
+    straight = "'" in marks and "’" not in marks  # apostrophes of the text
     for unit in text.units[1:]:
         if not unit.whole or re.search("[?？]", unit.text):
             continue
         for pattern, turned in patterns:
             match = re.match(pattern, unit.text)
             if match and match.end() < len(unit.text):
-                found.append(Connective(unit, match.end(), turned))
+                found.append(Connective(unit, match.end(), turned.replace("’", "'") if straight else turned))
                 break
     return found
