@@ -84,8 +84,11 @@ def told(figures: Figures) -> list[str]:
 
 def extent(found: Mapping[str, Any]) -> str:
     """Which metrics saw a sample of the documents, and which were not measured."""
-    sampled, missing = (", ".join(f"`{name}`" for name in found[key]) for key in ("sampled", "missing"))
-    said = [f"One document of {found['every']} was scored by {sampled}."] if sampled else []
+    missing = ", ".join(f"`{name}`" for name in found["missing"])
+    said = []
+    for every in sorted({*found["sampled"].values()}):
+        names = ", ".join(f"`{name}`" for name, one in found["sampled"].items() if one == every)
+        said.append(f"One document of {every} was scored by {names}.")
     said += [f"Not measured yet: {missing}; the command goes on where it stopped."] if missing else []
     return " ".join(said)
 

@@ -3,9 +3,10 @@
     WHOLETEXT_DATA=../shared/data python tools/study_stress.py [--work FOLDER] [--sets …] [--groups …] [--page]
 
 Every set of documents is stressed with one group of metrics at a time; the losses of a finished pair are a file of the
-work folder and its rows are in a cache there, so that an interrupted study resumes. The page has the groups of metrics
-that are finished for all sets, beside the figures of other metrics on the same documents that docs/studies/stress.json
-has from earlier runs, and names what is missing; ``--page`` only writes it.
+work folder and its rows are in a cache there, so that an interrupted study resumes, and a sample of the documents
+(``--every 4``) is no lost work. The page has the groups of metrics that are finished for all sets, each on as many
+documents as there are, beside the figures of other metrics that docs/studies/stress.json has from earlier runs, and
+names what is missing; ``--page`` only writes it.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ SIZES = range(5, 15)  # segments of a document: longer ones are left out, or cut
 PART = 10  # segments of a part of a talk
 SYSTEMS, SPREAD = 6, 12  # systems whose spread is the unit of effects, and documents of a set that it is taken from
 DRAWS = 1_000
+MOST = 8  # documents of which one is measured, at most
 KEPT = ("metric", "change", "dose", "documents", "preferred", "low", "high", "ties", "undefined", "effect")
 
 
@@ -70,15 +72,14 @@ class Group:
 
     metrics: tuple[str, ...]
     doses: tuple[str, ...] = ("all",)
-    sampled: bool = True  # on a sample of the documents, unless asked for all of them
 
 
 GROUPS: Mapping[str, Group] = {
-    "surface": Group(("bleu", "chrf", "ter", "d-bleu", "d-chrf"), DOSES, sampled=False),
-    "wt-doc": Group(("wt-doc",), sampled=False),
-    "wt-mini": Group(("wt-mini",), sampled=False),
-    "sentence": Group(("bertscore", "sbert"), sampled=False),
-    "blonde": Group(("blonde", "d-blonde"), DOSES, sampled=False),
+    "surface": Group(("bleu", "chrf", "ter", "d-bleu", "d-chrf"), DOSES),
+    "wt-doc": Group(("wt-doc",)),
+    "wt-mini": Group(("wt-mini",)),
+    "sentence": Group(("bertscore", "sbert")),
+    "blonde": Group(("blonde", "d-blonde"), DOSES),
     "discourse": Group(("ds-focus@minilm", "ds-sent@minilm", "rc", "lc", "entity-graph", "lexical-chain", "freq",
                         "conn")),
     "context": Group(tuple(f"context(prev=2,hyp=own):{name}" for name in EMBEDDED)),
@@ -117,8 +118,14 @@ def _name(doc: Document, span: tuple[int, int]) -> str:
 
 
 def part_file(name: str, group: str, work: Path, every: int) -> Path:
-    sampled = f".every{every}" if GROUPS[group].sampled and every > 1 else ""
-    return work / f"{name}.{group}{sampled}.json"
+    return work / f"{name}.{group}{f'.every{every}' if every > 1 else ''}.json"
+
+
+def finest(group: str, work: Path) -> int:
+    """One document of how many is measured for a group in all sets; 0: none."""
+    tested = [name for name, one in SETS.items() if one.test]
+    return next((every for every in range(1, MOST + 1)
+                 if all(part_file(name, group, work, every).exists() for name in tested)), 0)
 
 
 def measure(name: str, group: str, work: Path, every: int) -> None:
@@ -127,7 +134,7 @@ def measure(name: str, group: str, work: Path, every: int) -> None:
     if file.exists():
         return
     began = time.process_time()
-    corpus, outputs = load(SETS[name], every if chosen.sampled else 1)
+    corpus, outputs = load(SETS[name], every)
     first, second = corpus.references
     options = Options(cache=work / "cache.sqlite", flags=False)
     found = stress(corpus, [], chosen.metrics, StressOptions(doses=chosen.doses, text=second), options)
@@ -155,18 +162,17 @@ def spreads(corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str], o
 # ---------------------------------------------------------------- figures
 
 
-def figures(work: Path, groups: Sequence[str], every: int) -> dict[str, Any]:
+def figures(work: Path, groups: Mapping[str, int]) -> dict[str, Any]:
     """Cells of metrics × changes × doses by domain and over both, and slopes, from the losses of all sets."""
     parts = {(name, group): json.loads(part_file(name, group, work, every).read_text("utf-8"))
-             for name, one in SETS.items() if one.test for group in groups}
-    sets = {name: {key: parts[name, groups[0]][key] for key in ("documents", "segments", "text", "refs", "systems")}
-            for name, _ in parts}
+             for name, one in SETS.items() if one.test for group, every in groups.items()}
+    sets = {name: whole(name) for name, one in SETS.items() if one.test}
     cells: list[dict[str, Any]] = []
     slopes: list[dict[str, Any]] = []
     drawing = Drawing(DRAWS, 12345)
     for domain in ("all", *dict.fromkeys(one.domain for one in SETS.values() if one.test)):
         chosen = [name for name in sets if domain in ("all", SETS[name].domain)]
-        for one in _pooled(parts, chosen, groups):
+        for one in _pooled(parts, chosen, list(groups)):
             cells += [{"domain": domain, **{key: vars(cell)[key] for key in KEPT}} for cell in one.cells(drawing)
                       if domain == "all" or cell.dose == "all"]
             slope = one.slope(drawing) if domain == "all" else None
@@ -174,9 +180,16 @@ def figures(work: Path, groups: Sequence[str], every: int) -> dict[str, Any]:
     told = [one for group in groups for one in distinguished(parts, list(sets), group)]
     seconds = {f"{name}, {group}": part["seconds"] for (name, group), part in parts.items()}
     found: dict[str, Any] = plain({"sets": sets, "cells": cells, "slopes": slopes, "told": told, "seconds": seconds,
-                                   "sampled": [metric for group in groups if GROUPS[group].sampled
-                                               for metric in GROUPS[group].metrics] if every > 1 else []})
+                                   "sampled": {metric: every for group, every in groups.items() if every > 1
+                                               for metric in GROUPS[group].metrics}})
     return found
+
+
+def whole(name: str) -> dict[str, Any]:
+    """All documents of a set, whether or not they are sampled."""
+    corpus, outputs = load(SETS[name])
+    return {"documents": len(corpus), "segments": int(corpus.sizes.sum()), "text": f"reference {corpus.references[1]}",
+            "refs": list(corpus.references[:1]), "systems": [one.system for one in outputs]}
 
 
 def _pooled(parts: Mapping[tuple[str, str], Any], sets: Sequence[str], groups: Sequence[str]) -> Iterator[Losses]:
@@ -238,11 +251,11 @@ def together(found: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, A
     if before.get("sets") != found["sets"]:
         return dict(found)
     new = {one["metric"] for one in found["cells"]}
-    other = new | (set(before["sampled"]) if before["every"] != found["every"] else set())
-    kept = {key: [*(one for one in before[key] if one["metric"] not in other), *found[key]]
+    kept = {key: [*(one for one in before[key] if one["metric"] not in new), *found[key]]
             for key in ("cells", "slopes", "told")}  # fmt: skip
+    sampled = {metric: every for metric, every in before["sampled"].items() if metric not in new}
     return {**found, **kept, "seconds": {**before["seconds"], **found["seconds"]},
-            "sampled": [*(name for name in before["sampled"] if name not in other), *found["sampled"]]}
+            "sampled": sampled | found["sampled"]}
 
 
 def main() -> None:
@@ -250,17 +263,17 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "stress", help="folder of finished parts")
     parser.add_argument("--sets", default=",".join(name for name, one in SETS.items() if one.test))
     parser.add_argument("--groups", default=",".join(GROUPS))
-    parser.add_argument("--every", type=int, default=4, help="one document of so many for the groups on samples")
+    parser.add_argument("--every", type=int, default=1, choices=range(1, MOST + 1), metavar="N",
+                        help="one document of so many (default: all)")
     parser.add_argument("--page", action="store_true", help="write the page from finished parts")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     for group in () if args.page else args.groups.split(","):
         for name in args.sets.split(","):
             measure(name, group, args.work, args.every)
-    tested = [name for name, one in SETS.items() if one.test]
-    done = [group for group in GROUPS if all(part_file(name, group, args.work, args.every).exists() for name in tested)]
+    done = {group: every for group in GROUPS if (every := finest(group, args.work))}
     before = json.loads(FOUND.read_text("utf-8")) if FOUND.exists() else {}
-    found = together(figures(args.work, done, args.every) | {"every": args.every}, before) if done else before
+    found = together(figures(args.work, done), before) if done else before
     measured = {one["metric"] for one in found["cells"]}
     found["missing"] = [metric for one in GROUPS.values() for metric in one.metrics if metric not in measured]
     short = json.loads(json.dumps(found), parse_float=lambda number: round(float(number), 6))
