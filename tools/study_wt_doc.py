@@ -1,8 +1,9 @@
 """Writes the tables of docs/studies/wt-doc.md: how wt-doc and wt-mini agree with people on segments.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_wt_doc.py [--work FOLDER] [--sets …]
+    WHOLETEXT_DATA=../shared/data python tools/study_wt_doc.py [--work FOLDER] [--sets …] [--page]
 
 Scores of a finished set are in the work folder. ``sentence`` of wt-doc is wt-mini's score, so that one run gives both.
+What the metrics see is copied from docs/studies/stress.json; ``--page`` only writes the page.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
 PAGE = ROOT / "docs" / "studies" / "wt-doc.md"
 FOUND = PAGE.with_suffix(".json")
+STRESS = PAGE.with_name("stress.json")
+SEEING = ("wt-doc", "wt-mini", "sbert", "bertscore", "d-blonde", "bleu", "chrf", "d-chrf")
+SEEN = ("pronoun", "tense", "name", "swap", "drop")
 
 
 class Set(NamedTuple):
@@ -112,6 +116,20 @@ def calibration(gold: FloatArray, scored: dict[str, FloatArray]) -> dict[str, li
     return found
 
 
+def seen_table(stress: dict[str, Any]) -> list[str]:
+    """Of each change: preferred and effect at the full dose, and how often it costs more than a harmless change."""
+    cells = {(one["metric"], one["change"]): one for one in stress["cells"]
+             if one["domain"] == one["dose"] == "all"}
+    told = {(one["metric"], one["change"]): one for one in stress["told"]}
+    head = [f"{change} ({cells[SEEING[0], change]['documents']})" for change in SEEN]
+    lines = ["", f"| metric | {' | '.join(head)} |", "|---|" + "---:|" * len(SEEN)]
+    for metric in SEEING:
+        row = [f"{100 * cells[metric, change]['preferred']:.0f} %, {cells[metric, change]['effect']:.2f}, "
+               f"{100 * told[metric, change]['share']:.0f} %" for change in SEEN]
+        lines.append(f"| `{metric}` | {' | '.join(row)} |")
+    return [*lines, ""]
+
+
 def agreement_table(told: dict[str, Any]) -> list[str]:
     lines = ["", "| set | judged outputs | changed | metric | acc_eq* | p | Pearson | p | systems in order |",
              "|---|---:|---:|---|---:|---:|---:|---:|---:|"]  # fmt: skip
@@ -141,16 +159,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "wt-doc", help="folder of finished sets")
     parser.add_argument("--sets", default=",".join(name for name, one in SETS.items() if one.test))
+    parser.add_argument("--page", action="store_true", help="write the page from finished sets")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     told = json.loads(FOUND.read_text("utf-8")) if FOUND.exists() else {}
-    for name in args.sets.split(","):
+    for name in () if args.page else args.sets.split(","):
         measure(name, args.work)
         told[name] = agreement(name, args.work)
         print(name, {key: told[name][key] for key in ("acc_eq", "pearson", "systems_right")}, flush=True)
     told = {name: told[name] for name in SETS if name in told}
     write_file(FOUND, json.dumps(told, indent=1) + "\n")
-    page = replace_part(PAGE.read_text("utf-8"), "agreement", agreement_table(told))
+    page = replace_part(PAGE.read_text("utf-8"), "seen", seen_table(json.loads(STRESS.read_text("utf-8"))))
+    page = replace_part(page, "agreement", agreement_table(told))
     write_file(PAGE, replace_part(page, "calibration", calibration_table(told)))
 
 
