@@ -127,6 +127,19 @@ def test_batches_do_not_matter(backend: Seq2Seq) -> None:
         np.testing.assert_allclose(together, alone, rtol=1e-6, atol=1e-5, equal_nan=True)
 
 
+def test_threads_do_not_matter(backend: Seq2Seq) -> None:
+    """To the last bit, as workers have other numbers of them; several batches at a time do not get mixed up."""
+    asked = [Pair(plain(a), plain(b, str(n))) for n in range(4) for a in TEXTS for b in TEXTS]
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 5):
+            torch.set_num_threads(threads)
+            found.append(np.array(Engine(batch_tokens=60).map(backend, asked)).tobytes())
+    finally:
+        torch.set_num_threads(before)
+    assert found[1:] == found[:1] * 2
+
+
 def test_what_follows_is_read_but_not_written(backend: Seq2Seq) -> None:
     text = plain("a", "b c", "d", focus=1)
     layout = backend.target(text)

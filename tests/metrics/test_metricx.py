@@ -111,6 +111,19 @@ def test_batching_does_not_matter(texts: Any, model: str) -> None:
         np.testing.assert_allclose(many, alone, atol=50e-6, rtol=0)
 
 
+def test_threads_do_not_matter(texts: Any, model: str) -> None:
+    """To the last bit, as workers have other numbers of them."""
+    torch = pytest.importorskip("torch")
+    (made, output), before, found = corpus(texts["en-de"]), torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            found.append(score(made, [output], f"metricx@{model}", CPU)["system"].stats.tobytes())
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1]
+
+
 def test_settings_by_name_of_the_model() -> None:
     assert MetricX().needs == {"src", "hyp", "ref"} and not MetricX().higher_is_better
     assert scorer("metricx-qe").metric.needs == {"src", "hyp"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.device import memory, padded, torch_module
+from wholetext.backends.device import memory, padded, side_by_side, torch_module
 from wholetext.backends.hub.locate import Located, beside, guarded, locate
 from wholetext.backends.layout import Ids
 from wholetext.backends.loading import Checkpoint, load_tokenizer
@@ -72,6 +72,11 @@ class Regressor:
     def shown(self, x: Prompt) -> str:
         """The exact tokens of what is read, between marks; all of it is scored."""
         return f"«{' '.join(self.pieces(list(self.read(x)[0])))}»"
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        """``work`` of each batch, in order; on a CPU several at a time."""
+        _ = self.head  # the model is loaded once, before several ask for it
+        return side_by_side(self.checkpoint.device, work, batches)
 
     def run(self, batch: Sequence[Prompt]) -> list[float]:
         """Predictions as the model makes them, not clamped."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
-from wholetext.backends.device import memory, padded, torch_module
+from wholetext.backends.device import memory, padded, side_by_side, torch_module
 from wholetext.backends.hub.locate import guarded
 from wholetext.backends.layout import Ids, Layout, Markers, Parts, Truncation, assemble, lay_out, pad, together
 from wholetext.backends.loading import Checkpoint, load_tokenizer
@@ -21,6 +22,7 @@ NO_LIMIT = 1_000_000  # tokenizers without a limit report a number beyond this
 DEFAULT_LIMIT = 1024  # for models with relative positions, which have no limit
 LOGITS = 1 << 25  # scores over the vocabulary held at a time: 128 MB
 _CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # de_DE, deu_Latn
+_TOKENIZING = Lock()  # tokenizers are switched between source and target
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Seq2Seq:
 
     def fit(self, x: Pair) -> Fit:
         return together((self.source(x.source).fit, self.target(x.target).fit))
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        """``work`` of each batch, in order; on a CPU several at a time."""
+        _ = self.checkpoint.weights  # loaded once, before several ask for it
+        return side_by_side(self.checkpoint.device, work, batches)
 
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
         """Teacher forcing: the decoder reads the text to score; log-probability of each token."""
@@ -137,8 +144,11 @@ def head_input(model: Any, **inputs: Any) -> Any:
     The output layer over a large vocabulary costs more memory than the whole model, and only scored steps need it.
     """
     caught: list[Any] = []
+    thread = get_ident()
 
-    def catch(_: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def catch(_: Any, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        if get_ident() != thread:  # of another batch, which has a hook of its own
+            return None
         caught.append(args[0])
         return (args[0][:1, :1],)
 
@@ -183,7 +193,8 @@ def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
 
 
 def _ids(tokenizer: Any, text: str, side: str) -> Ids:
-    return tuple(tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"])
+    with _TOKENIZING:
+        return tuple(tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"])
 
 
 def _markers(tokenizer: Any, side: str) -> Markers:
