@@ -158,8 +158,8 @@ class Scheduler:
             worker.gone = True
             if all(one.gone for one in self.workers):
                 raise WorkerError(f"no worker can be started, the last one: {event.reason}",
-                                  next="see the messages above, if any; where memory is short, use fewer workers; --on local "
-                                  "computes in this process")
+                                  next="see the messages above, if any; where memory is short, use fewer workers; "
+                                  "--on local computes in this process")
             return
         assert self._pool is not None
         self._pool.start(event.worker)
