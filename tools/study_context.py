@@ -197,9 +197,11 @@ def main() -> None:
                 loaded[part.source.name] = load(part.source)
             measure(part, loaded[part.source.name], args.work)
     if args.page:
+        if not all(source.file.exists() for source in (*MQM, *DA)):
+            raise SystemExit("the page needs all sets without context: run with --stages none first")
         asked = [(part.source.name, part.metric, settings) for parts in stages().values() for part in parts
                  for settings, _ in part.cells]
-        write_page([known(source) for source in (*MQM, *DA) if source.file.exists()], asked)
+        write_page([known(source) for source in (*MQM, *DA)], asked)
 
 
 if __name__ == "__main__":
