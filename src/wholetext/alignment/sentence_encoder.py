@@ -34,6 +34,7 @@ TILE = 4  # outputs of a convolution that are computed together; more would save
 POINTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5)  # at which polynomials are multiplied, besides infinity
 PIECES = 512  # in a batch of sentences: its numbers stay in the processor's cache
 SENTENCES = 640  # that share a table of distinct pieces
+DISTINCT = 8192  # pieces of a table whose memory is kept, 15 KB each
 ROWS = 160  # sentences that go through the feed-forward network at once
 
 
@@ -98,20 +99,36 @@ class Encoder:
     ) -> list[Array]:
         """``work`` of batches of sentences that share one table of distinct pieces.
 
-        The table is not kept for other texts: the last digits of products depend on what else is in them, and vectors
-        must not depend on what a process encoded before.
+        The table is filled anew for other texts: the last digits of products depend on what else is in them, and
+        vectors must not depend on what a process encoded before. Its memory is kept.
         """
         distinct, flat = np.unique(np.fromiter(chain.from_iterable(ids), dtype=np.int64), return_inverse=True)
         lengths = np.array([len(row) for row in ids])
         ends = np.cumsum(lengths)
-        table = _Table.of(self.weights, distinct, pool)
+        table = self._table(len(distinct))
+        table.fill(self.weights, distinct, pool)
         cuts = [0]
         for at in range(1, len(ids)):
             if ends[at] - (ends[cuts[-1] - 1] if cuts[-1] else 0) > PIECES:
                 cuts.append(at)
         batches = [(flat[ends[a] - lengths[a] : ends[b - 1]], lengths[a:b]) for a, b in pairwise([*cuts, len(ids)])]
         second = self._second  # before threads ask for it
-        return list(pool.map(lambda batch: work(self.weights, second, table, *batch), batches))
+        found = list(pool.map(lambda batch: work(self.weights, second, table, *batch), batches))
+        self._free[:] = [table] if len(distinct) <= DISTINCT else []
+        return found
+
+    def _table(self, pieces: int) -> _Table:
+        """The one that is kept, or a new one where that is in use or too small."""
+        try:
+            if pieces <= DISTINCT:
+                return self._free.pop()
+        except IndexError:
+            pass
+        return _Table.empty(self.weights, pieces)
+
+    @cached_property
+    def _free(self) -> list[_Table]:
+        return []
 
     @cached_property
     def _second(self) -> list[_Convolution]:
@@ -127,19 +144,21 @@ class _Table:
     first: list[list[Array]]  # (pieces + 1, WIDTH) of the first convolution, by window and place in it
 
     @classmethod
-    def of(cls, weights: Any, pieces: Ints, pool: ThreadPoolExecutor) -> _Table:
-        rows = len(pieces) + 1
-        table = cls(np.empty((rows, weights.table.shape[1]), np.float32),
-                    np.empty((rows, len(WINDOWS) * WIDTH), np.float32),
-                    [[np.empty((rows, WIDTH), np.float32) for _ in range(size)] for size, _ in WINDOWS])
-        parts = [slice(at, min(at + PIECES, rows - 1)) for at in range(0, rows - 1, PIECES)]
-        list(pool.map(lambda part: table.fill(weights, part, pieces[part]), parts))
-        for first, bias in zip(table.first, weights.b1):
+    def empty(cls, weights: Any, pieces: int) -> _Table:
+        """For so many pieces, and for DISTINCT at least."""
+        rows = max(pieces, DISTINCT) + 1
+        return cls(np.empty((rows, weights.table.shape[1]), np.float32),
+                   np.empty((rows, len(WINDOWS) * WIDTH), np.float32),
+                   [[np.empty((rows, WIDTH), np.float32) for _ in range(size)] for size, _ in WINDOWS])
+
+    def fill(self, weights: Any, pieces: Ints, pool: ThreadPoolExecutor) -> None:
+        parts = [slice(at, min(at + PIECES, len(pieces))) for at in range(0, len(pieces), PIECES)]
+        list(pool.map(lambda part: self._fill(weights, part, pieces[part]), parts))
+        for first, bias in zip(self.first, weights.b1):
             for i, one in enumerate(first):
                 one[-1] = 0 if i else bias
-        return table
 
-    def fill(self, weights: Any, rows: slice, pieces: Ints) -> None:
+    def _fill(self, weights: Any, rows: slice, pieces: Ints) -> None:
         chunk = pieces % len(weights.scale)
         embedded = weights.table[pieces] * weights.scale[chunk, None] + weights.lo[chunk, None]
         projected = _normalized(embedded @ weights.proj_W + weights.proj_b, weights.eps)
