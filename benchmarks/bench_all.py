@@ -3,8 +3,9 @@
     python benchmarks/bench_all.py [--write] [--only NAME …]
 
 Both sides do the same work on the same texts, one after the other in one process and one thread, and processor time
-counts, so that other work on the machine matters little. Each side keeps its least time of all rounds. Between them a
-fixed reference workload is timed: our seconds in units of it are our own time, whatever the processor's clock does.
+counts, so that other work on the machine matters little. Each side keeps its least time of all rounds. Before and
+between them a fixed reference workload is timed: our seconds in units of its least time in the whole run are our own
+time, whatever the processor's clock does.
 
 A comparison fails if its ratio is more than 15 % below the stored one (`benchmarks/ratios.json`) and our own time is
 more than 15 % above the stored one, after more rounds. A ratio that fell while our own time did not rise means that
@@ -52,6 +53,7 @@ HERE = Path(__file__).resolve().parent
 STORED, PAGE = HERE / "ratios.json", HERE.parent / "docs" / "benchmarks.md"
 SLOWER = 1.15  # than stored: a failure
 ROUNDS, AGAIN = 3, 5
+FIRST = 10  # timings of the reference workload before everything else
 
 
 @dataclass
@@ -156,16 +158,16 @@ def processor_time(work: Work) -> float:
     return best
 
 
-def measured(name: str, stored: dict[str, float]) -> Times:
+def measured(name: str, stored: dict[str, float], unit: float, rounds: int) -> Times:
     """Least seconds of both sides and of the reference workload, in turns; again where ours is slower than stored."""
     theirs, ours = COMPARISONS[name][1]()
-    times = Times()
-    for turn in range(ROUNDS + AGAIN):
-        if turn >= ROUNDS and not times.verdict(stored).startswith("SLOWER"):
+    times = Times(unit=unit)
+    for turn in range(rounds + AGAIN):
+        if turn >= rounds and not times.verdict(stored).startswith("SLOWER"):
             break
         times.ours = min(times.ours, processor_time(ours))
         times.unit = min(times.unit, processor_time(reference))
-        if turn < ROUNDS:  # what the other side takes is known by then
+        if turn < rounds:  # what the other side takes is known by then
             times.theirs = min(times.theirs, processor_time(theirs))
     return times
 
@@ -203,10 +205,11 @@ def main() -> int:
     if not stored and not arguments.write:
         print(f"no ratio is stored for {processor()} (only for {'; '.join(everywhere)}): nothing is checked")
     rows, found, slower = [], {}, []
+    unit = min(processor_time(reference) for _ in range(FIRST))
     for name in arguments.only:
         known = stored.get(name, {})
-        times = measured(name, {} if arguments.write else known)
-        found[name], verdict = times.found, times.verdict(known)
+        times = measured(name, {} if arguments.write else known, unit, 2 * ROUNDS if arguments.write else ROUNDS)
+        found[name], verdict, unit = times.found, times.verdict(known), times.unit
         slower += [name] * verdict.startswith("SLOWER")
         rows.append(f"| {COMPARISONS[name][0]} | {times.theirs:.3g} | {times.ours:.3g} | {found[name]['ratio']:g} × |")
         print(f"{rows[-1]} stored {known.get('ratio', '–')}; own time {found[name]['own']:g}, stored "
