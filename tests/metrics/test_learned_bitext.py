@@ -83,6 +83,22 @@ def test_copies_and_numbers_are_seen() -> None:
     assert good[at] == 1 and wrong[at] == 0
 
 
+def test_signs_say_what_is_better() -> None:
+    src = "Der alte Hund schläft seit 1987 im Garten, weil es sehr warm ist."
+    good, copy, less, other = features(*(one(hyp, src) for hyp in (
+        "The old dog has slept in the garden since 1987, because it is very warm.", src, "The old dog sleeps.",
+        "Parliament voted on the new budget after a debate of six hours.")))  # fmt: skip
+    signs, at = form().signs, form().width - len(NAMES)
+    assert signs.shape == good.shape and set(signs) == {-1.0, 0.0, 1.0}
+    assert signs[COSINE] == 1.0 and not signs[RUNS].any()
+    recall = slice(len(SIZES), 2 * len(SIZES))
+    for worse in (less, other):
+        assert ((good - worse)[recall] * signs[recall] > 0).all()
+        assert ((good - worse) * signs > 0).sum() > 0.5 * np.abs(signs).sum()
+    equal = at + NAMES.index("equal")
+    assert (good - copy)[equal] * signs[equal] > 0
+
+
 def test_empty_texts_match_nothing_and_stay_finite() -> None:
     found = features(one(""), one(HYP, ""), one(" ", " "))
     assert np.isfinite(found).all() and (found[:, :DEEP] == 0).all()

@@ -29,6 +29,11 @@ ROWS = 1024  # windows compared at a time
 PER_SIZE, ONCE = 9, 14
 POOR = 0.5  # a window that matches worse has no counterpart
 LEAST = -20.0  # log-probability of the rarest pieces
+KIND_SIGNS = (0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # how well the source is covered: mean, worst fifth
+ONCE_SIGNS = (1.0,) + (0.0,) * 4 + (1.0,) + (0.0,) * 8  # the cosine, counterparts
+KEPT = ("precision of numbers", "recall of numbers")
+WORSE = ("precision of words' 3-grams", "repetition in the hypothesis", "foreign script in the hypothesis alone",
+         "equal")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,17 @@ class Bitext:
         match = features[:, len(SIZES) - 1] + features[:, 2 * len(SIZES) - 1]  # of both directions
         cosine = features[:, len(SIZES) * PER_SIZE]
         return np.asarray((match - match.mean()) / match.std() + (cosine - cosine.mean()) / cosine.std())
+
+    @property
+    def signs(self) -> FloatArray:
+        """(width,) 1 where more of a feature is better, -1 where less is; 0: no part of a linear head.
+
+        Left out is what grows with the length of a text, single worst windows, how well the hypothesis is found in the
+        source (a part of a translation is found better than the whole), and what is no quality (lengths, how common
+        pieces are, letters that languages happen to share).
+        """
+        surface = [1.0 if name in KEPT else -1.0 if name in WORSE else 0.0 for name in NAMES]
+        return np.array([*np.repeat(KIND_SIGNS, len(SIZES)), *ONCE_SIGNS, *surface])
 
 
 def compared(hyp: Windows, src: Windows, empty: bool = False) -> FloatArray:
