@@ -87,6 +87,14 @@ def test_what_is_no_translation_scores_lower(real: list[tuple[str, str]]) -> Non
         assert found["translation"] - found[kind] > points, (kind, found)
 
 
+def test_names_and_numbers_may_stay_as_they_are() -> None:
+    """A sentence must not, in Latin letters or others."""
+    short = ("Berlin", "Angela Merkel", "2019", "www.example.org")
+    long = (SRC[0], "北京的天气今天很好。")
+    found = scores([(text, text) for text in (*short, *long)])
+    assert (found[: len(short)] > 80).all() and (found[len(short) :] < 20).all()
+
+
 @pytest.mark.long
 def test_a_lost_sentence_costs(real: list[tuple[str, str]]) -> None:
     """Of texts of three sentences, the second is left out."""

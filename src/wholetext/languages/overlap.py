@@ -229,7 +229,7 @@ def _rest(hyp: str, ref: str, hyp_words: Sequence[str], ref_words: Sequence[str]
     return [
         *_both(numbers, ref_numbers), *_both(names, ref_names), *_both(marks, ref_marks),
         ratio, abs(ratio), float(np.log1p(len(ref_words))), _repeated(hyp_words), _repeated(ref_words),
-        _foreign(hyp) - _foreign(ref), float(bool(ref_numbers)), float(bool(ref_names)),
+        foreign(hyp) - foreign(ref), float(bool(ref_numbers)), float(bool(ref_names)),
         float(hyp[-1:] == ref[-1:]), float(hyp == ref),
     ]  # fmt: skip
 
@@ -250,7 +250,7 @@ def _repeated(cut: Sequence[str]) -> float:
     return 1.0 - len({word.lower() for word in cut}) / len(cut) if cut else 0.0
 
 
-def _foreign(text: str) -> float:
+def foreign(text: str) -> float:
     """Share of letters that are not Latin."""
     letters = [char for char in text if char.isalpha()]
     return sum(ord(char) > _LATIN_ENDS for char in letters) / len(letters) if letters else 0.0

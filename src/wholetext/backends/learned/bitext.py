@@ -20,7 +20,7 @@ from wholetext.backends.learned.config import fill
 from wholetext.backends.learned.matched import longest
 from wholetext.backends.learned.separate import both_read, in_order, reads_only, tail
 from wholetext.errors import MetricError
-from wholetext.languages.overlap import NAMES, likeness
+from wholetext.languages.overlap import NAMES, foreign, likeness
 from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
 
 SIZES = (1, 4, 8)  # pieces of a window
@@ -32,8 +32,9 @@ LEAST = -20.0  # log-probability of the rarest pieces
 KIND_SIGNS = (0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # how well the source is covered: mean, worst fifth
 ONCE_SIGNS = (1.0,) + (0.0,) * 4 + (1.0,) + (0.0,) * 8  # the cosine, counterparts
 KEPT = ("precision of numbers", "recall of numbers")
-WORSE = ("precision of words' 3-grams", "repetition in the hypothesis", "foreign script in the hypothesis alone",
-         "equal")  # fmt: skip
+COPIED = ("precision of words' 3-grams", "equal")  # of a text that is longer than a name
+WORSE = (*COPIED, "repetition in the hypothesis", "foreign script in the hypothesis alone")
+NAME = 4  # words: shorter texts may stay as they are
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Bitext:
         fill(Settings, opening.config.settings, opening.base.name, "settings.")
         reads_only(opening, "bitext", self.reads)
         self.texts = Texts(opening.base.id)
-        self.id = f"{self.texts.id}/1"
+        self.id = f"{self.texts.id}/2"
         self.width = len(SIZES) * PER_SIZE + ONCE + len(NAMES)
 
     def fit(self, pair: Request) -> Fit:
@@ -88,6 +89,8 @@ class Bitext:
         for i, hyp, src in both_read(sides, self.texts, run, PAIRS):
             deep[i] = compared(hyp, src, empty=not all(view.text.strip() for view in sides[i]))
         surface = likeness([hyp.text for hyp, _ in sides], [src.text for _, src in sides])
+        kept = [may_be_kept(hyp.text) for hyp, _ in sides]
+        surface[np.ix_(kept, [NAMES.index(name) for name in COPIED])] = 0.0
         return np.concatenate([deep, surface], axis=1)
 
     def untrained(self, features: FloatArray) -> FloatArray:
@@ -131,6 +134,11 @@ def compared(hyp: Windows, src: Windows, empty: bool = False) -> FloatArray:
             *(float((found < POOR).mean()) for found, _ in middle),
             len(np.unique(middle[0][1])) / len(middle[1][0])]
     return np.array([*(value for kind in kinds for value in kind), *once, *rare, *lengths], dtype=np.float64)
+
+
+def may_be_kept(text: str) -> bool:
+    """Whether a translation may equal its source: names, numbers, addresses in Latin letters."""
+    return len(text.split()) < NAME and not foreign(text)
 
 
 def _best(ours: Array, theirs: Array) -> tuple[FloatArray, IntArray]:
