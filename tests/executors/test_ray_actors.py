@@ -122,7 +122,8 @@ def test_gpus_are_those_that_the_cluster_has() -> None:
     with Executor("ray", gpus=64) as executor, pytest.raises(wt.WorkerError, match=r"64 GPUs requested, but the Ray"):
         list(executor.run([Task(tasks.add, 1, 2)]))
     assert not ray.is_initialized()
-    ray.init(num_cpus=2, num_gpus=4, include_dashboard=False, logging_level="error")  # simulated: it counts as told
+    # simulated GPUs, in a cluster of its own even where another one is running
+    ray.init(address="local", num_cpus=2, num_gpus=4, include_dashboard=False, logging_level="error")
     try:
         with Executor("ray", workers=2, gpus=4) as executor:
             found = list(executor.run(Task(tasks.where, None, None) for _ in range(4)))
