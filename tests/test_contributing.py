@@ -86,6 +86,7 @@ def test_every_recipe_is_there_and_a_metric_is_short() -> None:
 SLOW = pytest.mark.slow  # `make docs` scores the demo corpus, for the table of the README
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", ["metric", pytest.param("format", marks=SLOW), "view",
                                     pytest.param("verb", marks=SLOW), "change"])
 def test_what_a_recipe_promises_is_seen(copy: Path, recipe: str) -> None:

@@ -66,6 +66,7 @@ def test_unknown_format_is_answered(tmp_path: Path) -> None:
         write_figures(None, [], tmp_path, ["jpeg"])
 
 
+@pytest.mark.long
 def test_results_plot_the_charts_of_the_report() -> None:
     run = full_run(systems=2)
     chart = run.plot().to_dict()

@@ -48,6 +48,7 @@ def same(tmp_path: Path, metrics: list[str], executor: Executor, **more: Any) ->
     assert again["results.jsonl"] == here["results.jsonl"] and sum(executor.done) == before  # all from the cache
 
 
+@pytest.mark.long
 def test_run_folders_are_byte_equal_and_the_cache_is_the_driver_s(tmp_path: Path, executor: Executor) -> None:
     same(tmp_path, PLAIN, executor)
 
