@@ -139,6 +139,13 @@ def test_a_name_gets_another_spelling_after_the_first_mention(tagged: Tagged) ->
     assert new != "Petrov" and new[0] == "P" and changed[1] == f"Then {new}'s wife spoke."
 
 
+def test_of_names_with_as_many_mentions_the_first_is_spelled_otherwise(tagged: Tagged) -> None:
+    names = ["Petrov", "Sidorov", "Ivanov", "Popov", "Kozlov", "Orlov"]
+    listed = " ".join(f"{name}/NNP" for name in names)
+    changed = after(Name(), tagged(f"{listed} spoke/VBD ./.", f"{listed} left/VBD ./.", persons=names))
+    assert changed[1].split()[1:-1] == names[1:] and not changed[1].startswith("Petrov ")
+
+
 def test_names_that_are_not_sure_stay(tagged: Tagged) -> None:
     once = tagged("Petrov/NNP spoke/VBD ./.", "He/PRP left/VBD ./.", persons=["Petrov"])
     short = tagged("Li/NNP spoke/VBD ./.", "Li/NNP left/VBD ./.", persons=["Li"])

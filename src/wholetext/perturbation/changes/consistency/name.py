@@ -36,8 +36,8 @@ class Name(Change):
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
         words = {token.text for analysis in text.analyses for token in analysis.tokens}
-        persons = Counter(name for analysis in text.analyses for name in
-                          {one.text.split()[-1] for one in analysis.entities if one.label in _LABELS})
+        persons = Counter(name for analysis in text.analyses for name in  # in order of mention: no set, as hashes vary
+                          dict.fromkeys(one.text.split()[-1] for one in analysis.entities if one.label in _LABELS))
         others = {one.text.split()[-1] for analysis in text.analyses for one in analysis.entities
                   if one.label not in _LABELS}
         names = [name for name, segments in persons.most_common() if segments > 1 and name not in others
