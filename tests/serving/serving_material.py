@@ -39,12 +39,15 @@ class Hold(Metric):
     needs: ClassVar[frozenset[str]] = frozenset({"hyp"})
     outputs: ClassVar[tuple[str, ...]] = ("score",)
     crash: bool = False
+    leave: bool = False
 
     def measure(self, requests, run):
         place = Path(os.environ["HOLD"])
         (place / f"began-{os.getpid()}").touch()
         if self.crash:
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.leave:
+            os._exit(3)
         while not (place / "go").exists():
             time.sleep(0.02)
         return mean_stats(np.full(len(requests), 0.5))

@@ -109,7 +109,12 @@ def test_a_job_that_takes_too_long_and_one_whose_process_dies(
     jobs, scheduler = start(timeout=20)
     crashing = add(jobs, "hold(crash=true)")
     scheduler.wake()
-    assert "the scoring process ended (exit code -9)" in ended(jobs, crashing).error
+    told = ended(jobs, crashing).error
+    assert "the scoring process ended (exit code -9)" in told and "out of memory" in told
+    leaving = add(jobs, "hold(leave=true)")
+    scheduler.wake()
+    told = ended(jobs, leaving).error
+    assert "the scoring process ended (exit code 3)" in told and "memory" not in told
     scheduler.options = ServeOptions(data=scheduler.options.data, timeout=0.001)
     late = add(jobs, "hold", good="slow\ntext\n")
     scheduler.wake()

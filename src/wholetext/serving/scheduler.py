@@ -167,8 +167,10 @@ class Scheduler:
             self.jobs.finish(job.id, "cancelled")
         elif kind == "lost" and not self._closing:
             worker.process.join(5)
-            self.jobs.finish(job.id, "failed", f"the scoring process ended (exit code {worker.process.exitcode})\n"
-                             "  → perhaps it ran out of memory: try fewer or smaller models")
+            code = worker.process.exitcode
+            killed = code is None or code < 0  # by a signal, as the system does when memory runs out
+            hint = "perhaps it ran out of memory: try fewer or smaller models" if killed else "see the log of the server"
+            self.jobs.finish(job.id, "failed", f"the scoring process ended (exit code {code})\n  → {hint}")
         if kind != "done":
             shutil.rmtree(out, ignore_errors=True)
         self._cancelled.discard(job.id)
