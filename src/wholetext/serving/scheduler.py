@@ -169,7 +169,7 @@ class Scheduler:
             worker.process.join(5)
             code = worker.process.exitcode
             killed = code is None or code < 0  # by a signal, as the system does when memory runs out
-            hint = "perhaps it ran out of memory: try fewer or smaller models" if killed else "see the log of the server"
+            hint = "perhaps it ran out of memory: try fewer or smaller models" if killed else "see the server's log"
             self.jobs.finish(job.id, "failed", f"the scoring process ended (exit code {code})\n  → {hint}")
         if kind != "done":
             shutil.rmtree(out, ignore_errors=True)
