@@ -109,8 +109,12 @@ def perturb(
             except Refused as fault:
                 why[str(fault)] += 1
     kinds = {change.name: change.kind for change in changes}
-    notes = [_note(name, items, why, len(corpus)) for name, why in refused.items() if why]
-    return Perturbed(output, corpus.langs, tuple(items), refused, kinds, texts.tagger, len(corpus), tuple(notes))
+    said: dict[str, list[str]] = {}  # changes that are refused for the same reason share a note
+    for name, why in refused.items():
+        if why:
+            said.setdefault(_note(name, items, why, len(corpus)), []).append(name)
+    notes = tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
+    return Perturbed(output, corpus.langs, tuple(items), refused, kinds, texts.tagger, len(corpus), notes)
 
 
 def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]:
@@ -145,9 +149,10 @@ class _Texts:
 
     def obstacle(self, change: Change) -> str:
         """Why a change can be made in no document, or nothing."""
+        if change.languages is not None and not self.given:
+            return "the language of the text is not stated (-l SRC-TGT, in Python langs=)"
         if change.languages is not None and self.lang not in change.languages:
-            known = ", ".join(sorted(change.languages))
-            return f"it is made in {known} only, and the text is in {self.given or 'a language that is not stated'}"
+            return f"made in {', '.join(sorted(change.languages))} only, and the text is in {self.given}"
         if not change.layers:
             return ""
         if self.analyser is None:
@@ -178,5 +183,5 @@ def _note(change: str, items: Sequence[Changed], why: Mapping[str, int], documen
     made = len({one.doc for one in items if one.change == change})
     reasons = "; ".join(f"{reason} ({many:,})" for reason, many in sorted(why.items(), key=lambda one: -one[1]))
     if not made:
-        return f"{change}: made in no document: {reasons}"
-    return f"{change}: made in {made:,} of {count(documents, 'document')}; not made: {reasons}"
+        return f"made in no document: {reasons}"
+    return f"made in {made:,} of {count(documents, 'document')}; not made: {reasons}"
