@@ -71,13 +71,12 @@ def sets(found: Mapping[str, Any]) -> list[str]:
 
 
 def told(figures: Figures) -> list[str]:
-    known = {(one["metric"], one["change"]): one for one in figures.found["told"]}
     changes = ("pronoun", "tense", "name", "term", "connective", "no-connective", "number", "negation")
     lines = [f"| metric | {' | '.join(changes)} |", "|---|" + "---:|" * len(changes)]
     for metric in figures.metrics:
-        row = [known.get((metric, change)) for change in changes]
-        cells = ["–" if one is None or one["share"] is None else
-                 f"{100 * one['share']:.0f} [{100 * one['low']:.0f}, {100 * one['high']:.0f}]" for one in row]
+        row = [figures.cells.get(("all", metric, change, "all"), {}) for change in changes]
+        cells = ["–" if one.get("auc") is None else
+                 f"{100 * one['auc']:.0f} [{100 * one['auc_low']:.0f}, {100 * one['auc_high']:.0f}]" for one in row]
         lines.append(f"| `{metric}` | {' | '.join(cells)} |")
     return lines
 

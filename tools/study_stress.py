@@ -26,11 +26,11 @@ from stress_page import write_page
 from wholetext.files.storage import write_file
 from wholetext.io.formats import evalset
 from wholetext.perturbation.perturb import DOSES, StressOptions
-from wholetext.perturbation.statistics import Drawing, Losses, spread
+from wholetext.perturbation.statistics import Drawing, Losses, spread, stress_cells
 from wholetext.perturbation.stress import stress
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.types import Corpus, Document, FloatArray, Output
+from wholetext.types import Corpus, Document, Output
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
@@ -40,7 +40,8 @@ PART = 10  # segments of a part of a talk
 SYSTEMS, SPREAD = 6, 12  # systems whose spread is the unit of effects, and documents of a set that it is taken from
 DRAWS = 1_000
 MOST = 8  # documents of which one is measured, at most
-KEPT = ("metric", "change", "dose", "documents", "preferred", "low", "high", "ties", "undefined", "effect")
+KEPT = ("metric", "change", "dose", "documents", "preferred", "low", "high", "ties", "undefined", "effect", "auc",
+        "auc_low", "auc_high")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,6 @@ SETS = {
     "dev cs-en": Set("wmt22.da", "cs-en", "dev", test=False),
     "dev zh-en": Set("wmt22.da", "zh-en", "dev", test=False),
 }
-HARMLESS = ("paraphrase", "contraction", "typography")  # words and marks are changed, as errors change them
 EMBEDDED = ("bertscore", "sbert", "wt-mini")
 
 
@@ -172,14 +172,13 @@ def figures(work: Path, groups: Mapping[str, int]) -> dict[str, Any]:
     drawing = Drawing(DRAWS, 12345)
     for domain in ("all", *dict.fromkeys(one.domain for one in SETS.values() if one.test)):
         chosen = [name for name in sets if domain in ("all", SETS[name].domain)]
-        for one in _pooled(parts, chosen, list(groups)):
-            cells += [{"domain": domain, **{key: vars(cell)[key] for key in KEPT}} for cell in one.cells(drawing)
-                      if domain == "all" or cell.dose == "all"]
-            slope = one.slope(drawing) if domain == "all" else None
-            slopes += [vars(slope)] if slope else []
-    told = [one for group in groups for one in distinguished(parts, list(sets), group)]
+        for losses in _pooled(parts, chosen, list(groups)):
+            made = [cell for cell in stress_cells(losses, drawing) if domain == "all" or cell.dose == "all"]
+            cells += [{"domain": domain, **{key: vars(cell)[key] for key in KEPT}} for cell in made]
+            if domain == "all":
+                slopes += [vars(slope) for one in losses if (slope := one.slope(drawing))]
     seconds = {f"{name}, {group}": part["seconds"] for (name, group), part in parts.items()}
-    found: dict[str, Any] = plain({"sets": sets, "cells": cells, "slopes": slopes, "told": told, "seconds": seconds,
+    found: dict[str, Any] = plain({"sets": sets, "cells": cells, "slopes": slopes, "seconds": seconds,
                                    "sampled": {metric: every for group, every in groups.items() if every > 1
                                                for metric in GROUPS[group].metrics}})
     return found
@@ -192,11 +191,16 @@ def whole(name: str) -> dict[str, Any]:
             "refs": list(corpus.references[:1]), "systems": [one.system for one in outputs]}
 
 
-def _pooled(parts: Mapping[tuple[str, str], Any], sets: Sequence[str], groups: Sequence[str]) -> Iterator[Losses]:
-    """Losses of a metric and change over several sets, each in units of the spread between the systems of its set."""
+def _pooled(
+    parts: Mapping[tuple[str, str], Any], sets: Sequence[str], groups: Sequence[str]
+) -> Iterator[list[Losses]]:
+    """Losses of a metric over several sets, by change, each in units of the spread between the systems of its set."""
+    sizes = {f"{name}/{doc}": size for name in sets
+             for corpus in [load(SETS[name])[0]] for doc, size in zip(corpus.ids, corpus.sizes.tolist())}
     for group in groups:
         changes = dict.fromkeys((item["change"], item["kind"]) for name in sets for item in parts[name, group]["items"])
         for metric in GROUPS[group].metrics:
+            found = []
             for change, kind in changes:
                 by_dose: dict[str, list[tuple[str, float, float]]] = {}
                 sites: dict[str, int] = {}
@@ -208,42 +212,8 @@ def _pooled(parts: Mapping[tuple[str, str], Any], sets: Sequence[str], groups: S
                             value = np.nan if loss is None else loss / unit
                             by_dose.setdefault(item["dose"], []).append((doc, value, item["share"]))
                             sites[doc] = item["sites"]
-                yield Losses(metric, change, kind, by_dose, sites, 1.0)
-
-
-def distinguished(parts: Mapping[tuple[str, str], Any], sets: Sequence[str], group: str) -> Iterator[dict[str, Any]]:
-    """How often one place of an error costs more than one place of a harmless change, over all pairs of documents.
-
-    0.5: the metric does not tell the error from a harmless change, however often it prefers the original.
-    """
-    corpora = {name: load(SETS[name])[0] for name in sets}
-    sizes = {name: dict(zip(corpus.ids, corpus.sizes.tolist())) for name, corpus in corpora.items()}
-    kinds: dict[str, str] = {}
-    for metric in GROUPS[group].metrics:
-        cost: dict[str, list[float]] = {}
-        for name in sets:
-            unit = parts[name, group]["spreads"][metric] or np.nan
-            for item in parts[name, group]["items"]:
-                loss, made = item["loss"][metric], item["share"] * item["sites"]
-                if item["dose"] == "all" and loss is not None:
-                    kinds[item["change"]] = item["kind"]
-                    cost.setdefault(item["change"], []).append(loss * sizes[name][item["doc"]] / made / unit)
-        harmless = np.array([value for change in HARMLESS for value in cost.get(change, [])])
-        for change in (change for change, kind in kinds.items() if kind != "harmless"):
-            value, low, high = _larger(np.array(cost.get(change, [])), harmless)
-            yield {"metric": metric, "change": change, "documents": len(cost.get(change, [])), "share": value,
-                   "low": low, "high": high}
-
-
-def _larger(ones: FloatArray, others: FloatArray) -> tuple[float, float, float]:
-    """Share of pairs in which the first is larger, ties halved (Mann and Whitney's U), with a 95 % interval."""
-    if not len(ones) or not len(others):
-        return (np.nan,) * 3
-    wins = (ones[:, None] > others) + 0.5 * (ones[:, None] == others)
-    rng = np.random.default_rng(4)
-    mine, theirs = (rng.multinomial(size, np.full(size, 1 / size), 500) / size for size in wins.shape)
-    low, high = np.percentile(((mine @ wins) * theirs).sum(axis=1), [2.5, 97.5])
-    return float(wins.mean()), float(low), float(high)
+                found.append(Losses(metric, change, kind, by_dose, sites, 1.0, sizes, change != "resegment"))
+            yield found
 
 
 def together(found: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,7 +222,7 @@ def together(found: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, A
         return dict(found)
     new = {one["metric"] for one in found["cells"]}
     kept = {key: [*(one for one in before[key] if one["metric"] not in new), *found[key]]
-            for key in ("cells", "slopes", "told")}  # fmt: skip
+            for key in ("cells", "slopes")}  # fmt: skip
     sampled = {metric: every for metric, every in before["sampled"].items() if metric not in new}
     return {**found, **kept, "seconds": {**before["seconds"], **found["seconds"]},
             "sampled": sampled | found["sampled"]}

@@ -120,12 +120,11 @@ def seen_table(stress: dict[str, Any]) -> list[str]:
     """Of each change: preferred and effect at the full dose, and how often it costs more than a harmless change."""
     cells = {(one["metric"], one["change"]): one for one in stress["cells"]
              if one["domain"] == one["dose"] == "all"}
-    told = {(one["metric"], one["change"]): one for one in stress["told"]}
     head = [f"{change} ({cells[SEEING[0], change]['documents']})" for change in SEEN]
     lines = ["", f"| metric | {' | '.join(head)} |", "|---|" + "---:|" * len(SEEN)]
     for metric in SEEING:
         row = [f"{100 * cells[metric, change]['preferred']:.0f} %, {cells[metric, change]['effect']:.2f}, "
-               f"{100 * told[metric, change]['share']:.0f} %" for change in SEEN]
+               f"{100 * cells[metric, change]['auc']:.0f} %" for change in SEEN]
         lines.append(f"| `{metric}` | {' | '.join(row)} |")
     return [*lines, ""]
 

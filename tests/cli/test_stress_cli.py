@@ -46,8 +46,25 @@ def test_all_formats_say_the_same(corpus: Path, capsys: pytest.CaptureFixture[st
     assert [float(row["preferred"]) for row in rows] == [one["preferred"] for one in found["figures"]]
     assert "warning: address: made in no document" in err
     code, out, err = call(capsys, "stress", corpus, *COMMAND, "-f", "latex")
-    assert out.startswith(r"\begin{tabular}{lrrrrr}") and "swap & 12 & 100 [100, 100] &" in out
+    assert out.startswith(r"\begin{tabular}{lrrrrrrr}") and "swap & 12 & 100 [100, 100] &" in out
     assert "warning: address" in err
+
+
+def test_errors_beside_harmless_changes_are_in_every_format(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("stress", corpus, "-m", "chrf", "--change", "number", "--change", "typography", "--draws", "50")
+    code, out, _ = call(capsys, *command, "--json")
+    number, mark = (one for one in json.loads(out)["figures"] if one["dose"] == "all")
+    assert code == 0 and 0 <= number["auc_low"] <= number["auc"] <= number["auc_high"] <= 1 and mark["auc"] is None
+    shown = "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * number[key] for key in ("auc", "auc_low", "auc_high")))
+    code, out, _ = call(capsys, *command)
+    below = out.partition("against harmless")[2]
+    assert below.split("number", 1)[1].lstrip().startswith(shown) and max(map(len, out.splitlines())) <= 80
+    code, out, _ = call(capsys, *command, "-f", "tsv")
+    head, *lines = [line.split("\t") for line in out.splitlines()]
+    rows = [dict(zip(head, line, strict=True)) for line in lines]
+    assert [row["auc"] for row in rows if row["dose"] == "all"] == [str(number["auc"]), ""]
+    code, out, _ = call(capsys, *command, "-f", "latex")
+    assert f"& {shown} \\\\" in out and "AUC" in out
 
 
 def test_its_items_are_read_by_contrast(corpus: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

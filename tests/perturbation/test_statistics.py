@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
-from wholetext.perturbation.statistics import Drawing, Losses, spread
+from wholetext.perturbation.statistics import Drawing, Losses, spread, stress_cells
 
 DRAWING = Drawing(200, 1)
 
@@ -48,6 +49,35 @@ def test_the_slope_is_that_of_a_line_through_the_origin() -> None:
 def test_without_a_spread_there_is_no_effect_but_all_else() -> None:
     (cell,) = losses(("a", 1.0, 1.0), ("b", 2.0, 1.0), scale=math.nan).cells(DRAWING)
     assert math.isnan(cell.effect) and cell.loss == 1.5 and cell.preferred == 1
+
+
+def harmless(*costs: tuple[str, float], rewords: bool = True) -> Losses:
+    rows = {"all": [(doc, cost, 1.0) for doc, cost in costs]}
+    return Losses("m", "paraphrase", "harmless", rows, {doc: 1 for doc, _ in costs}, 1.0, {}, rewords)
+
+
+def test_the_auc_is_that_of_mann_and_whitney() -> None:
+    rng = np.random.default_rng(3)
+    errors, other = rng.normal(1.0, 1.0, 30).round(1), rng.normal(0.0, 1.0, 20).round(1)
+    wanted = mannwhitneyu(errors, other).statistic / (30 * 20)
+    pairs = [list(zip(map(str, range(len(side))), side.tolist())) for side in (errors, other)]
+    value, low, high = DRAWING.auc(*pairs)
+    assert value == pytest.approx(wanted) and low < value < high
+    assert DRAWING.auc(pairs[0], pairs[0])[0] == 0.5  # every tie is half a win
+    assert all(map(math.isnan, DRAWING.auc(pairs[0], [])))
+    assert math.isnan(DRAWING.auc([("a", 1.0)], [("a", 0.0)])[1])  # one document has no interval
+
+
+def test_errors_are_compared_with_harmless_changes_of_words_by_site() -> None:
+    # a document of 4 segments loses 1 by 2 changed sites: 2 for each
+    error = Losses("m", "swap", "document", {"all": [("a", 1.0, 1.0), ("b", math.nan, 1.0)]}, {"a": 2, "b": 2}, 1.0,
+                   {"a": 4, "b": 4})  # fmt: skip
+    assert list(error.costs("all")) == [("a", 2.0)]
+    words, breaks = harmless(("a", 1.0), ("b", 3.0)), harmless(("a", 9.0), rewords=False)
+    cell, *controls = stress_cells([error, words, breaks], DRAWING)
+    assert cell.auc == 0.5 and all(math.isnan(one.auc) for one in controls)
+    (alone,) = stress_cells([error], DRAWING)
+    assert math.isnan(alone.auc) and alone.preferred == 0.5
 
 
 def test_the_spread_is_the_standard_deviation_between_systems() -> None:

@@ -47,6 +47,14 @@ def test_heat_maps_of_errors_and_of_harmless_changes(folder: Path, figures: dict
     assert study.warnings == tuple(figures["notes"]) and "address: made in no document" in " ".join(study.warnings)
 
 
+def test_errors_told_from_harmless_changes_are_a_heat_map(figures: dict[str, Any]) -> None:
+    known = [{**one, "auc": None if one["kind"] == "harmless" else 0.75} for one in figures["figures"]]
+    (grid,) = [one for one in stress({**figures, "figures": known}).panels if one.title.startswith("Errors told from")]
+    assert isinstance(grid, Grid) and grid.rows == ("swap", "drop", "number") and grid.values[0] == (75.0, 75.0)
+    before = [{key: value for key, value in one.items() if not key.startswith("auc")} for one in figures["figures"]]
+    assert len(stress({**figures, "figures": before}).panels) == len(stress({**figures, "figures": known}).panels) - 1
+
+
 def test_every_dose_and_slope_is_in_the_table(folder: Path, figures: dict[str, Any]) -> None:
     (table,) = [panel for panel in read_study(folder / "stress.json").panels if isinstance(panel, Table)]
     assert table.columns == ("dose 1", "dose all", "slope", "low", "high") and len(table.rows) == 8

@@ -5,13 +5,15 @@ All sums are additive over documents, so that every interval comes from resample
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from wholetext.significance.resample import ratio, score_with_interval
+from wholetext.significance.resample import interval, ratio, score_with_interval, seeded
 from wholetext.types import FloatArray, Scores
+
+Cost = tuple[str, float]  # document, loss of one site
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class StressCell:
     effect_low: float
     effect_high: float
     loss: float  # the same in the metric's own units
+    auc: float = np.nan  # share of pairs in which a site of this error costs more than a site of a harmless change
+    auc_low: float = np.nan
+    auc_high: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,24 @@ class Drawing:
         """The ratio of two columns summed over documents, and its 95 % interval."""
         return score_with_interval(totals, ratio, self.draws, self.seed)
 
+    def auc(self, errors: Sequence[Cost], harmless: Sequence[Cost]) -> tuple[float, float, float]:
+        """Share of pairs in which an error costs more than a harmless change, ties halved (Mann & Whitney 1947), and
+        its 95 % interval; both sides of a document are drawn together.
+        """
+        if not errors or not harmless:
+            return (np.nan,) * 3
+        ones, others = (np.array([cost for _, cost in side]) for side in (errors, harmless))
+        wins = (ones[:, None] > others) + 0.5 * (ones[:, None] == others)  # (errors, harmless)
+        places = {doc: at for at, doc in enumerate(dict.fromkeys(doc for doc, _ in (*errors, *harmless)))}
+        if len(places) < 2:
+            return float(wins.mean()), np.nan, np.nan
+        weights = seeded(self.seed).multinomial(len(places), np.full(len(places), 1 / len(places)), self.draws)
+        mine, theirs = (weights[:, [places[doc] for doc, _ in side]].astype(float) for side in (errors, harmless))
+        with np.errstate(invalid="ignore"):  # a draw without a document of one side
+            drawn = ((mine @ wins) * theirs).sum(axis=1) / (mine.sum(axis=1) * theirs.sum(axis=1))  # (draws,)
+        found = interval(drawn)
+        return float(wins.mean()), found.low, found.high
+
 
 def spread(scores: Mapping[str, Scores], systems: Sequence[str]) -> float:
     """Standard deviation between systems of their mean document score; NaN with fewer than two, or with no spread."""
@@ -81,6 +104,14 @@ class Losses:
     by_dose: Mapping[str, Sequence[tuple[str, float, float]]]
     sites: Mapping[str, int]  # document → sites
     spread: float
+    segments: Mapping[str, int] = field(default_factory=dict)  # document → segments
+    rewords: bool = True  # whether the text differs, and not only its segments
+
+    def costs(self, dose: str) -> Iterator[Cost]:
+        """What one changed site costs: document scores are means over segments, so losses times segments add up."""
+        for doc, loss, share in self.by_dose.get(dose, ()):
+            if not np.isnan(loss):
+                yield doc, loss * self.segments.get(doc, 1) / (share * self.sites[doc])
 
     def cells(self, drawing: Drawing) -> list[StressCell]:
         return [self._cell(dose, np.array([loss for _, loss, _ in rows]), drawing)
@@ -107,3 +138,15 @@ class Losses:
         if not sums:
             return None
         return StressSlope(self.metric, self.change, len(sums), *drawing.interval(np.stack(list(sums.values()))))
+
+
+def stress_cells(losses: Sequence[Losses], drawing: Drawing) -> Iterator[StressCell]:
+    """The figures of one metric for all changes; errors are compared with the harmless changes of the same dose."""
+    for one in losses:
+        for cell in one.cells(drawing):
+            if one.kind != "harmless":
+                harmless = [cost for other in losses if other.kind == "harmless" and other.rewords
+                            for cost in other.costs(cell.dose)]
+                value, low, high = drawing.auc(list(one.costs(cell.dose)), harmless)
+                cell = replace(cell, auc=value, auc_low=low, auc_high=high)
+            yield cell

@@ -18,7 +18,7 @@ from wholetext.notebook.display import brief
 from wholetext.perturbation import known_changes
 from wholetext.perturbation.perturb import Perturbed, StressOptions, perturb
 from wholetext.perturbation.selection import Selection, best, identical, select
-from wholetext.perturbation.statistics import Drawing, Losses, StressCell, StressSlope, spread
+from wholetext.perturbation.statistics import Drawing, Losses, StressCell, StressSlope, spread, stress_cells
 from wholetext.registry import scorer
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
@@ -90,15 +90,17 @@ def stress(
     systems = [one.system for one in chosen.systems]
     spreads = {spec: spread(by_system, systems) for spec, by_system in results.scores.items()}
     margins = _margins(made, results, changed, text.system)
-    losses, drawing = _losses(made, margins, spreads), Drawing(settings.draws, settings.seed)
+    sizes = {doc: len(segments) for doc, segments in text.docs.items()}
+    losses = {spec: _losses(made, margins, (spec, unit), sizes) for spec, unit in spreads.items()}
+    drawing = Drawing(settings.draws, settings.seed)
     every = (*notes, *made.notes, *_on_spreads(spreads, len(systems)), *results.warnings, *changed.warnings)
     counts = {key: results.counts.get(key, 0) + changed.counts.get(key, 0)
               for key in {**results.counts, **changed.counts}}
     return Stress(
         text.system, options.refs or (), tuple(systems), settings,
-        tuple(cell for one in losses for cell in one.cells(drawing)),
-        tuple(slope for one in losses if (slope := one.slope(drawing))), spreads, made, margins,
-        replace(results, counts=counts), tuple(dict.fromkeys(every)),
+        tuple(cell for each in losses.values() for cell in stress_cells(each, drawing)),
+        tuple(slope for each in losses.values() for one in each if (slope := one.slope(drawing))),
+        spreads, made, margins, replace(results, counts=counts), tuple(dict.fromkeys(every)),
     )
 
 
@@ -168,17 +170,25 @@ def _loss(original: FloatArray, changed: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.abs(loss) <= ROUNDING * size, 0.0, loss))
 
 
-def _losses(made: Perturbed, margins: Margins, spreads: Mapping[str, float]) -> list[Losses]:
-    found = []
-    for spec, scale in spreads.items():
-        for change, kind in made.kinds.items():
-            mine = [one for one in made.items if one.change == change]
-            by_dose: dict[str, list[tuple[str, float, float]]] = {one.dose: [] for one in mine}
-            for one in mine:
-                by_dose[one.dose].append((one.doc, margins[change, one.dose, one.doc][spec], one.made / one.sites))
-            sites = {one.doc: one.sites for one in mine}
-            found.append(Losses(spec, change, kind, by_dose, sites, scale))
+def _losses(
+    made: Perturbed, margins: Margins, metric: tuple[str, float], segments: Mapping[str, int]
+) -> list[Losses]:
+    """The losses of every change under one metric, which comes with its spread between systems."""
+    found, (spec, scale) = [], metric
+    for change, kind in made.kinds.items():
+        mine = [one for one in made.items if one.change == change]
+        by_dose: dict[str, list[tuple[str, float, float]]] = {one.dose: [] for one in mine}
+        for one in mine:
+            by_dose[one.dose].append((one.doc, margins[change, one.dose, one.doc][spec], one.made / one.sites))
+        sites = {one.doc: one.sites for one in mine}
+        rewords = any(_unbroken(one.segments) != _unbroken(made.original.docs[one.doc]) for one in mine)
+        found.append(Losses(spec, change, kind, by_dose, sites, scale, segments, rewords))
     return found
+
+
+def _unbroken(segments: Sequence[str]) -> str:
+    """The text without blanks and the breaks between segments."""
+    return "".join("".join(segments).split())
 
 
 def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:

@@ -30,6 +30,10 @@ def stress(found: Mapping[str, Any]) -> Study:
         panels.append(_grid("False alarms on harmless changes, in %", found["metrics"], harmless, _preferred,
                             f"Dose {largest}. Documents in which the original is preferred although the change says "
                             "the same."))
+    if any(one.get("auc") is not None for one in errors):  # files of earlier versions have none
+        panels.append(_grid("Errors told from harmless changes, in %", found["metrics"], errors, _auc,
+                            f"Dose {largest}. Share of pairs in which one place of the error costs more than one place "
+                            "of a harmless change of words or marks (AUC). 50: no difference."))
     if any(one["effect"] is not None for one in shown):
         panels.append(_grid("Loss in standard deviations between systems", found["metrics"], shown,
                             lambda one: one["effect"], f"Dose {largest}. 1 is a typical difference between systems.",
@@ -58,6 +62,10 @@ def _grid(
 
 def _preferred(one: Mapping[str, Any]) -> float:
     return 100 * float(one["preferred"])
+
+
+def _auc(one: Mapping[str, Any]) -> Number:
+    return None if one["auc"] is None else 100 * float(one["auc"])
 
 
 def _said(one: Mapping[str, Any]) -> str:

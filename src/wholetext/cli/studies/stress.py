@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _KINDS = {"document": "document errors", "sentence": "sentence errors",
           "harmless": "harmless"}  # fmt: skip
 _COLUMNS = ("metric", "change", "kind", "dose", "documents", "preferred", "low", "high", "ties", "undefined", "effect",
-            "effect_low", "effect_high", "loss")
+            "effect_low", "effect_high", "loss", "auc", "auc_low", "auc_high")
 
 
 def stress(
@@ -110,6 +110,7 @@ def _tables(found: Stress, notes: list[str]) -> None:
         f"\nDose {largest}. Share of documents, in %, in which the original scores better than the changed text [95 % "
         "interval over documents], then the loss in standard deviations between systems. = ties, ? undefined: both "
         "count as not preferred.", style="dim"))
+    _separation(found, made)
     if len(found.settings.doses) > 1:
         _doses(found, made)
     corpus = found.results.corpus
@@ -129,8 +130,34 @@ def _cell(one: StressCell | None) -> str:
     if one is None:
         return "–"
     marks = (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
-    inside = "" if one.low != one.low else f" [{100 * one.low:.0f}, {100 * one.high:.0f}]"
-    return f"{100 * one.preferred:.0f}{inside} {terminal.number(one.effect, 2)}{marks}"
+    return f"{_share(one.preferred, one.low, one.high)} {terminal.number(one.effect, 2)}{marks}"
+
+
+def _share(value: float, low: float, high: float) -> str:
+    """A share in % with its interval."""
+    if value != value:
+        return "–"
+    return f"{100 * value:.0f}" + ("" if low != low else f" [{100 * low:.0f}, {100 * high:.0f}]")
+
+
+def _separation(found: Stress, made: dict[str, dict[str, dict[str, StressCell]]]) -> None:
+    """How well errors are told from harmless changes, where both were made."""
+    from rich.text import Text
+
+    console, dose = terminal.console(80), found.settings.doses[-1]
+    rows = []
+    for name, by_metric in made.items():
+        cells = [by_metric.get(spec, {}).get(dose) for spec in found.metrics]
+        if any(one is not None and one.auc == one.auc for one in cells):
+            rows.append([name, *("–" if one is None else _share(one.auc, one.auc_low, one.auc_high) for one in cells)])
+    if not rows:
+        return
+    console.print()
+    terminal.print_blocks(["against harmless", *found.metrics], rows, 1, console)
+    console.print(Text(
+        f"\nDose {dose}. Share of pairs, in %, in which one place of the error costs more than one place of a harmless "
+        "change of words or marks (AUC). 50: the metric does not tell the error from a harmless change, however "
+        "often it prefers the original.", style="dim"))
 
 
 def _doses(found: Stress, made: dict[str, dict[str, dict[str, StressCell]]]) -> None:
@@ -153,23 +180,23 @@ def _doses(found: Stress, made: dict[str, dict[str, dict[str, StressCell]]]) -> 
 
 
 def _latex(found: Stress) -> str:
-    """Changes by metrics at the largest dose: share preferred with its interval, and effect."""
-    head = ["change", "documents", *(f"\\multicolumn{{2}}{{r}}{{{_tex(spec)}}}" for spec in found.metrics)]
-    below = ["", "", *(["preferred, \\%", "effect"] * len(found.metrics))]
+    """Changes by metrics at the largest dose: share preferred, effect, AUC against harmless changes."""
+    head = ["change", "documents", *(f"\\multicolumn{{3}}{{r}}{{{_tex(spec)}}}" for spec in found.metrics)]
+    below = ["", "", *(["preferred, \\%", "effect", "AUC, \\%"] * len(found.metrics))]
     parts: dict[str, list[list[str]]] = {kind: [] for kind in _KINDS}
     dose = found.settings.doses[-1]
     for name, by_metric in _by_change(found).items():
         row = _row(name, by_metric, found, dose)
         cells = [one for spec in found.metrics for one in _tex_cells(by_metric.get(spec, {}).get(dose))]
         parts[found.perturbed.kinds[name]].append([_tex(name), row[1], *cells])
-    return terminal.booktabs("l" + "r" * (1 + 2 * len(found.metrics)), [head, below], *filter(None, parts.values()))
+    return terminal.booktabs("l" + "r" * (1 + 3 * len(found.metrics)), [head, below], *filter(None, parts.values()))
 
 
-def _tex_cells(one: StressCell | None) -> tuple[str, str]:
+def _tex_cells(one: StressCell | None) -> tuple[str, str, str]:
     if one is None:
-        return "--", "--"
-    inside = "" if one.low != one.low else f" [{100 * one.low:.0f}, {100 * one.high:.0f}]"
-    return f"{100 * one.preferred:.0f}{inside}", terminal.number(one.effect, 2).replace("–", "--")
+        return "--", "--", "--"
+    effect, auc = terminal.number(one.effect, 2), _share(one.auc, one.auc_low, one.auc_high)
+    return _share(one.preferred, one.low, one.high), effect.replace("–", "--"), auc.replace("–", "--")
 
 
 def _tex(text: str) -> str:
