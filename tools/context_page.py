@@ -212,13 +212,13 @@ def _length(settings: Mapping[str, Any]) -> float:
 
 
 def _expected(by_name: Mapping[str, Set], name: str, metric: str, settings: Mapping[str, Any]) -> float:
-    """Seconds that a cell will take, from the same metric on other cells, or from the other metric."""
+    """Seconds that a cell will take, from the same metric on other cells, or from whatever was measured."""
     def rate(cells: Sequence[tuple[Set, Mapping[str, Any]]]) -> float:
         size = sum(_length(cell) * sum(one.told["sizes"]) * len(one.gold) for one, cell in cells)
         return sum(float(cell["seconds"]) for _, cell in cells) / size if size else np.nan
 
-    every = [(one, cell) for one in by_name.values() for cell in one.cells.values()
-             if ("size" in cell) == ("size" in settings)]
+    every = [(one, cell) for one in by_name.values() for cell in one.cells.values()]
+    every = [pair for pair in every if ("size" in pair[1]) == ("size" in settings)] or every
     same = [pair for pair in every if pair[1]["metric"] == metric]
     one = by_name[name]  # every set has been measured without context
     factor = rate(same) if same else 2 * rate(every)  # sbert reads six layers, bertscore three
