@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wholetext as wt
 from wholetext.demo import load
 from wholetext.errors import InputError, MetricError
 from wholetext.perturbation.perturb import StressOptions
-from wholetext.perturbation.stress import Stress, stress
+from wholetext.perturbation.stress import Stress, _loss, stress
 from wholetext.scoring.evaluate import Options
 
 CHANGES = ("swap", "drop", "double", "foreign", "number", "resegment")  # without a tagger
@@ -34,6 +35,12 @@ def test_every_metric_meets_every_change_at_every_dose(found: Stress) -> None:
     assert len(found.cells) == 3 * len(CHANGES) * 2
     assert found.metrics == ("chrf", "whole:chrf", "ter") and found.refs == ("human",)
     assert all(0 <= one.low <= one.preferred <= one.high <= 1 for one in found.cells if one.documents > 1)
+
+
+def test_differences_of_rounding_are_ties() -> None:
+    original = np.array([0.9, 80.0, 0.9])  # the first two differ as one text does in two batches of a model
+    lost = _loss(original, original - np.array([5e-8, -3e-6, 4e-6]))
+    assert lost[:2].tolist() == [0.0, 0.0] and lost[2] == pytest.approx(4e-6)
 
 
 def test_losses_are_those_of_the_scores(found: Stress) -> None:

@@ -23,9 +23,10 @@ from wholetext.registry import scorer
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
-from wholetext.significance.resample import ROUNDING
 from wholetext.types import Corpus, FloatArray, Output, Scores
 
+# of a score's size: a model in single precision scores the same text by up to 1e-7 differently in another batch
+_ROUNDING = 1e-6
 Margins = Mapping[tuple[str, str, str], Mapping[str, float]]  # (change, dose, document) → metric → loss of score
 
 
@@ -167,7 +168,7 @@ def _loss(original: FloatArray, changed: FloatArray) -> FloatArray:
     """(documents,) how much is lost; 0 where the difference is one of rounding alone."""
     size = np.maximum(np.abs(original), np.abs(changed))
     loss = original - changed
-    return np.asarray(np.where(np.abs(loss) <= ROUNDING * size, 0.0, loss))
+    return np.asarray(np.where(np.abs(loss) <= _ROUNDING * size, 0.0, loss))
 
 
 def _losses(
