@@ -204,7 +204,7 @@ def whole_table(tasks: str) -> Whole:
         parts = [gather(read_participants(root, lp, Selection()), []) for lp in ("en-de", "he-en", "zh-en")]
         read = time.process_time()
         chosen = preset(tasks)
-        table = run_tasks(parts, tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))
+        table = run_tasks([parts], tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))
         assert table.average is not None
         end = time.process_time()
         return Whole(end - start, end - read, time.perf_counter() - wall, len(table.results))

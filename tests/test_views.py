@@ -138,6 +138,14 @@ def test_whole_takes_outputs_with_other_breaks_and_the_rest_refuse_them() -> Non
         assert "document d" in str(caught.value)
 
 
+def test_slide_kiwi_joins_chinese_with_a_space_as_its_paper_does() -> None:
+    from wholetext.registry import scorer
+
+    doc = Document("d", tuple(f"第{i}句。" for i in range(6)), {})
+    (request,) = scorer("slide-kiwi").view.cut(doc, tuple("abcdef"), Sides(("zh", "en"), src=True))[1]
+    assert request.src is not None and request.src.glue.join(request.src.parts) == " ".join(doc.src or ())
+
+
 @pytest.mark.parametrize(
     ("lang", "joiner", "glue"),
     [

@@ -143,8 +143,7 @@ def read_some(where: Participants, docs: Sequence[str]) -> Loaded:
 def ratings_of(ratings: Ratings, docs: Sequence[str]) -> Ratings:
     """The ratings of some documents only."""
     kept = np.array([ratings.segments[item][0] in docs for item in ratings.item.tolist()])
-    return replace(ratings, system=ratings.system[kept], item=ratings.item[kept], rater=ratings.rater[kept],
-                   score=ratings.score[kept])  # fmt: skip
+    return ratings.take(kept)
 
 
 def study_set(models: Models, name: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ ALIASES: Mapping[str, str] = {
     "comet-qe": "comet@Unbabel/wmt20-comet-qe-da",
     "doc-comet-qe": "context(prev=2):comet@Unbabel/wmt20-comet-qe-da",
     "kiwi": "comet@Unbabel/wmt22-cometkiwi-da",
-    "slide-kiwi": "slide(size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da",
+    "slide-kiwi": "slide(joiner=space,size=6):comet@Unbabel/wmt22-cometkiwi-da",
     "xcomet": "comet@Unbabel/XCOMET-XL",
     "doc-prism": "context(prev=2):prism",
     "metricx-qe": "metricx(mode=qe)",

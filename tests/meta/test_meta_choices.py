@@ -285,7 +285,7 @@ def test_weights_nan_rule_and_early_stopping(folder: Path, capsys: pytest.Captur
     names = ["sys:pearson", "seg:pearson", "seg:kendall/item"]
 
     def weights(rule: Averaging) -> tuple[float, ...]:
-        found = run_tasks(parts, tasks_for((), names, rule), False, NONE, rule).average
+        found = run_tasks([parts], tasks_for((), names, rule), False, NONE, rule).average
         assert found is not None
         return found.weights
 
@@ -317,7 +317,7 @@ def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
     assert found.delta[0, 1] == pytest.approx(values[0] - values[1])
 
 
-def test_sentences_nobody_rated_are_not_scored_for_paragraphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from wholetext.meta import paragraphs as module
     from wholetext.meta.judgments.sources import find_ratings
     from wholetext.meta.paragraphs import Windows
@@ -325,16 +325,17 @@ def test_sentences_nobody_rated_are_not_scored_for_paragraphs(folder: Path, monk
     path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
     lines = path.read_text().splitlines(True)
     path.write_text("".join(line for line in lines if line.split("\t")[1] not in ("3", "4")))
-    asked: list[Any] = []
+    scored: list[list[str]] = []
 
     def counted(corpus: Any, outputs: Any, specs: Any, options: Any) -> Any:
-        asked.append(options.only)
+        scored.append([doc.id for doc in corpus.docs])
         return evaluate(corpus, outputs, specs, options)
 
     monkeypatch.setattr(module, "evaluate", counted)
     field = read_participants(folder, LP, Selection())
     points = module.curves(field, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
-    assert asked[0]["doc0"].tolist() == [True, True, True, False, False] and asked[1] is None
+    assert scored[0] == ["doc0:1-1", "doc0:2-2", "doc1:2-2", "doc1:3-3"]  # the first of doc1 is another rater's
+    assert scored[1] == ["doc0:1-2", "doc1:2-3"]
     monkeypatch.undo()
     whole = read_participants(folder, LP, Selection())
     again = module.curves_of(whole, find_ratings(folder, LP, "mqm").ratings, [Windows(2)], lambda loaded: {

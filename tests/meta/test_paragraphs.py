@@ -1,4 +1,4 @@
-"""Paragraphs: windows of one rater, counts of the golden author, provenance, texts, what several raters mean."""
+"""Paragraphs: windows of one rater, counts, provenance, texts, several raters; direct and averaged scores of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wholetext.demo import load
 from wholetext.errors import AlignmentError, InputError
+from wholetext.io import Loaded
 from wholetext.io.formats import evalset
+from wholetext.meta.evaluate import MetaTasks, meta_evaluate, paragraph_sets
 from wholetext.meta.judgments.ratings import Ratings, gather
 from wholetext.meta.judgments.sources import find_ratings, raw_mqm
-from wholetext.meta.paragraphs import Windows, paragraph_set, paragraphs, texts, write_jsonl
+from wholetext.meta.paragraphs import Windows, curves, paragraph_set, paragraphs, texts, write_jsonl
+from wholetext.meta.participants import Selection, read_participants
+from wholetext.meta.tasks import MetricTests
+from wholetext.registry import BUILTIN
+from wholetext.scoring.evaluate import score_texts
 
 
 def rated(places: dict[str, list[int]], system: str = "A") -> Ratings:
@@ -80,7 +87,7 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
     source = find_ratings(folder, "de-en", "mqm")
     found = paragraphs(source.ratings, Windows(2))
     chosen = paragraph_set(found, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
-    made = texts(loaded, chosen)
+    made = texts(loaded, chosen.items, 2)
     assert [doc.id for doc in made.corpus.docs[:2]] == ["doc0:1-2", "doc0:3-4"]
     assert made.corpus.docs[0].refs["refA"] == (" ".join(evalset_folder.REF[:2]),)
     assert made.corpus.docs[0].meta["k"] == "2"
@@ -92,17 +99,15 @@ def test_texts_and_provenance(tmp_path: Path) -> None:
     elsewhere = [one for system in "AB" for one in paragraphs(rated({"r": [0, 1]}, system), Windows(2))]
     strange = paragraph_set(elsewhere, ["A", "B"])
     with pytest.raises(AlignmentError, match="no document 'd'"):
-        texts(loaded, strange)
+        texts(loaded, strange.items, 2)
 
 
 def test_unspaced_languages_are_joined_without_a_space() -> None:
     from wholetext.io import from_texts
-    from wholetext.meta.paragraphs import ParagraphSet
-    from wholetext.types import Judgments
 
     texts_of = {"refs": ["a。", "b。"], "srcs": ["Hello.", "Bye."], "docs": ["d", "d"]}
     loaded = from_texts(["你好。", "再见。"], **texts_of, langs="en-zh")  # type: ignore[arg-type]
-    made = texts(loaded, ParagraphSet(2, (("d", 0),), Judgments("x", "doc", (), np.zeros((0, 1))), 0))
+    made = texts(loaded, [("d", 0)], 2)
     assert made.corpus.docs[0].src == ("Hello. Bye.",)
     assert made.outputs[0].docs["d:1-2"] == ("你好。再见。",)
 
@@ -144,3 +149,192 @@ def test_paragraph_counts_that_the_paper_printed(data: Path) -> None:
     assert len(whole) == 6  # the others lack one to three ratings in the release
     for system in whole:
         assert [15 * names.count(system) for names in counts] == published
+
+
+def test_the_joiner_is_an_option(tmp_path: Path) -> None:
+    """Deutsch et al. do not say what joins sentences: by language unless a user says otherwise."""
+    folder = evalset_folder.make(tmp_path)
+    first, second = evalset_folder.REF[:2]
+    for joiner, expected in (("auto", f"{first} {second}"), ("space", f"{first} {second}"), ("none", first + second)):
+        paragraph_sets(folder, "de-en", [2], joiner=joiner, out=tmp_path / joiner)
+        made = evalset.read(tmp_path / joiner / "wmt22.small.k2", "de-en")
+        assert made.corpus.docs[0].refs["refA"] == (expected,)
+        paragraph_sets(folder, "de-en", [2], joiner=joiner, out=tmp_path / joiner, format="jsonl")
+        row = json.loads((tmp_path / joiner / "wmt22.small.k2.de-en.jsonl").read_text().splitlines()[0])
+        assert row["refs"]["refA"] == expected
+    direct = [meta_evaluate(folder, metrics=["chrf++"], tests=MetricTests(draws=0), lengths=[2], joiner=joiner)
+              .curves["wmt22.small de-en"][0].pearson for joiner in ("space", "none")]
+    assert direct[0] != direct[1]  # a word at each end is another
+
+
+# ---------------------------------------------------------------- direct and averaged scores
+
+NEEDS_WEIGHTS = {"comet", "prism", "bartscore", "metricx"}  # of more than a gigabyte
+ENCODERS = {"bertscore", "sbert", "mover", "ds-focus", "ds-sent"}
+VIEWS = ("context(prev=2):chrf", "context(prev=1,next=1,hyp=own):bertscore@minilm",
+         "context(prev=1,source=shuffled):bertscore@minilm", "context(prev=1,source=other):bertscore@minilm",
+         "slide(size=1):bleu", "slide(size=3,step=1,partial=include):chrf", "slide(size=2,partial=weighted):ter",
+         "slide(tokens=40):bertscore@minilm", "paragraph(size=2):chrf", "whole:bleu", "whole:chrf",
+         "whole:bertscore@minilm", "whole:blonde", "whole:rouge", "doc-wt-mini", "wt-qe")
+LONG = {"mover", "wt-doc", "doc-wt-mini", "wt-qe"}
+
+
+def every_metric() -> list[object]:
+    """Specs of all metrics that run here without a server or large weights, and of all views."""
+    names = [name for name in BUILTIN if name not in NEEDS_WEIGHTS | {"blonde-plus"} and not name.startswith("judge")]
+    specs = [f"{name}@minilm" if name in ENCODERS else f"{name}@wt-mini" if name == "learned" else name
+             for name in names]
+    return [pytest.param(spec, marks=[pytest.mark.long] if spec.partition("@")[0] in LONG else [])
+            for spec in [*specs, *VIEWS]]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The German-English demo as an EvalSet, with a rating of each sentence of each system."""
+    corpus, outputs = load("de-en")
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    evalset.write(folder, Loaded(corpus, outputs, ()))
+    rng = np.random.default_rng(3)
+    size = sum(map(len, corpus.docs))
+    (folder / "human-scores").mkdir(exist_ok=True)
+    (folder / "human-scores" / "de-en.mqm.seg.score").write_text(evalset_folder.score_lines(
+        {output.system: (-25 * rng.random(size)).tolist() for output in outputs}))
+    return folder
+
+
+@pytest.mark.parametrize("spec", every_metric())
+def test_a_sentence_is_its_own_paragraph(spec: str, demo: Path) -> None:
+    """At k = 1 direct and averaged scores are the same, whatever the metric and the view read."""
+    where = read_participants(demo, "de-en", Selection())
+    ratings = find_ratings(demo, "de-en", "mqm").ratings
+    direct, average = curves(where, ratings, [spec], [Windows(1)])
+    assert (direct.mode, average.mode) == ("direct", "average")
+    same = [getattr(direct, name) == pytest.approx(getattr(average, name), abs=1e-6, nan_ok=True)
+            for name in ("accuracy", "acc_eq", "pearson")]
+    assert all(same), (direct, average)
+    assert np.isnan(direct.direct_average) or direct.direct_average == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("spec", ["whole:chrf", "rc", "context(prev=2,hyp=own):bertscore@minilm"])
+def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
+    """The mean of what the metric says of each sentence when there is no other text."""
+    where = read_participants(demo, "de-en", Selection(sample=2))
+    ratings = find_ratings(demo, "de-en", "mqm").ratings
+    _, average = curves(where, ratings, [spec], [Windows(2)])
+    corpus, outputs = load("de-en")
+    refs, srcs = {doc.id: doc.refs["human"] for doc in corpus.docs}, {doc.id: doc.src or () for doc in corpus.docs}
+    hyps = {output.system: output.docs for output in outputs}
+    sampled = {run.doc for run in where.runs if where.kept[run.start]}
+    rated = [one for one in paragraphs(ratings, Windows(2)) if one.doc in sampled]
+    means = []
+    for one in rated:
+        alone = [score_texts([hyps[one.system][one.doc][i]], refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]],
+                             metric=spec, langs="de-en") for i in range(one.start, one.start + 2)]
+        means.append(np.mean([scores.at("segment")[0] for scores in alone]))
+    assert average.pearson == pytest.approx(np.corrcoef(means, [one.score for one in rated])[0, 1], abs=1e-6)
+
+
+def test_curves_are_of_the_same_selection_as_the_tasks(tmp_path: Path) -> None:
+    """Domains, samples and systems restrict the paragraphs too, and their number."""
+    folder = evalset_folder.make(tmp_path)
+
+    def at_one(**chosen: object) -> tuple[float, float, int, int]:
+        meta = meta_evaluate(folder, metrics=["chrf"], tasks=MetaTasks(tasks=("seg:pearson",)), lengths=[1],
+                             tests=MetricTests(draws=0), selection=Selection(**chosen))  # type: ignore[arg-type]
+        (point, _), (task,) = meta.curves["wmt22.small de-en"], meta.table.results
+        return point.pearson, task.value("chrf"), point.paragraphs, point.items
+
+    for chosen, count, items in (({}, 31, 8), ({"domains": ("news",)}, 19, 5), ({"domains": ("talks",)}, 12, 3),
+                                 ({"systems": ("alpha", "beta", "gamma")}, 23, 8),
+                                 ({"domains": ("talks",), "systems": ("alpha", "gamma")}, 6, 3)):
+        curve, task, many, places = at_one(**chosen)
+        assert curve == pytest.approx(task, abs=1e-12)
+        assert (many, places) == (count, items)
+    curve, task, many, places = at_one(sample=1)
+    assert curve == pytest.approx(task, abs=1e-12) and (many, places) in ((19, 5), (12, 3))
+
+
+@pytest.mark.data
+def test_curves_of_a_domain_of_real_data(data: Path) -> None:
+    """wmt22.da de-en: the curves of news are of news, and segments agree as in the table."""
+    folder = data / "evalsets" / "wmt22.da"
+    counts = {}
+    for domains in ((), ("news",)):
+        meta = meta_evaluate(folder, ["de-en"], ["chrf"], MetaTasks(tasks=("seg:pearson",)), lengths=[1],
+                             tests=MetricTests(draws=0), selection=Selection(domains=domains))
+        (point, _), (task,) = meta.curves["wmt22.da de-en"], meta.table.results
+        assert point.gold == task.gold == "wmt-z"
+        assert point.pearson == pytest.approx(task.value("chrf"), abs=3e-3)  # repeated ratings are averaged by rater
+        counts[domains] = point.paragraphs
+    assert counts["news",] < counts[()] / 3
+
+
+# ---------------------------------------------------------------- which human scores
+
+
+def direct_assessment(tmp_path: Path) -> Path:
+    """An EvalSet whose standardised scores are the raw ones turned round, so that nobody can confuse them."""
+    folder = evalset_folder.make(tmp_path)
+    human = folder / "human-scores"
+    (human / "de-en.mqm.raters.tsv").unlink()
+    (human / "de-en.mqm.seg.score").unlink()
+    raw = {system: [None if value is None else 90 + value for value in row]
+           for system, row in evalset_folder.gold().items()}
+    (human / "de-en.wmt-raw.seg.score").write_text(evalset_folder.score_lines(raw))
+    z = {system: [None if value is None else (90 - value) / 10 for value in row] for system, row in raw.items()}
+    (human / "de-en.wmt-z.seg.score").write_text(evalset_folder.score_lines(z))
+    return folder
+
+
+def test_direct_assessments_are_averaged_as_z_scores(tmp_path: Path) -> None:
+    folder = direct_assessment(tmp_path)
+    assert paragraph_sets(folder, lengths=[2]).gold == "wmt-z"
+    assert paragraph_sets(folder, lengths=[2], gold="wmt-raw").gold == "wmt-raw"
+
+    def golds(lengths: list[int], gold: str | None = None) -> tuple[set[str], set[str]]:
+        meta = meta_evaluate(folder, metrics=["chrf"], lengths=lengths, tests=MetricTests(draws=0),
+                             selection=Selection(gold=gold))
+        return {task.gold for task in meta.table.results}, {p.gold for many in meta.curves.values() for p in many}
+
+    assert golds([1, 2]) == ({"wmt-z"}, {"wmt-z"})
+    assert golds([1, 2], "wmt-raw") == ({"wmt-raw"}, {"wmt-raw"})
+    assert golds([]) == ({"wmt-raw"}, set())
+
+
+def test_z_scores_of_systems_alone_are_no_gold_of_paragraphs(tmp_path: Path) -> None:
+    folder = direct_assessment(tmp_path)
+    (folder / "human-scores" / "de-en.wmt-z.seg.score").rename(folder / "human-scores" / "de-en.wmt-z.doc.score")
+    assert paragraph_sets(folder, lengths=[2]).gold == "wmt-raw"
+
+
+def aspects(tmp_path: Path) -> Path:
+    """An EvalSet with two kinds of human scores, one for the first document only."""
+    folder = evalset_folder.make(tmp_path)
+    rng = np.random.default_rng(4)
+    for name, size in (("coherence", 8), ("fluency", 5)):
+        rows: dict[str, list[float | None]] = {
+            system: [round(100 * rng.random()) if i < size else None for i in range(8)]
+            for system in evalset_folder.SYSTEMS}
+        (folder / "human-scores" / f"de-en.{name}.seg.score").write_text(evalset_folder.score_lines(rows))
+    return folder
+
+
+def test_several_golds_are_several_tasks(tmp_path: Path) -> None:
+    folder, names = aspects(tmp_path), ("coherence", "fluency")
+    tests = MetricTests(draws=0)
+    both = meta_evaluate(folder, metrics=["chrf", "good"], tasks=MetaTasks(golds=names, between=True), lengths=[1, 2],
+                         tests=tests, out=tmp_path / "out")
+    single = [meta_evaluate(folder, metrics=["chrf", "good"], tasks=MetaTasks(golds=(name,)), lengths=[1, 2],
+                            tests=tests) for name in names]
+    expected = [(task.gold, str(task.task), task.metrics, [one.value for one in task.estimates])
+                for meta in single for task in meta.table.results]
+    assert [(task.gold, str(task.task), task.metrics, [one.value for one in task.estimates])
+            for task in both.table.results] == expected
+    assert {gold for gold, *_ in expected} == set(names)
+    assert both.curves["wmt22.small de-en"] == [p for meta in single for p in meta.curves["wmt22.small de-en"]]
+    assert [where for where, *_ in both.between][::2] == [f"wmt22.small de-en {name}" for name in names]
+    judged = [(tmp_path / "out" / name / "metric-scores" / "de-en" / "chrf-refA.seg.score").read_text().count("None")
+              for name in names]
+    assert judged == [0, 12]  # 4 systems × 3 segments of the second document
+    with pytest.raises(InputError, match="no human scores 'beauty'"):
+        meta_evaluate(folder, metrics=["chrf"], tasks=MetaTasks(golds=("coherence", "beauty")), tests=tests)

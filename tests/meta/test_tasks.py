@@ -233,7 +233,7 @@ def test_average_of_one_task_is_the_task() -> None:
 def test_presets(folder: Path) -> None:
     choices = (Selection(), Selection(domains=("news",)))
     parts = [gather(read_participants(folder, LP, choice), []) for choice in choices]
-    table = run_tasks(parts, tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
+    table = run_tasks([parts], tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
     assert len(table.results) == 7
     assert table.average is not None
     assert table.average.weights == pytest.approx([2 / 8] + [1 / 8] * 6)
@@ -295,7 +295,7 @@ def test_curves(folder: Path) -> None:
 
 def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
     part = gather(read_participants(folder, LP, Selection()), ["good", "chrf"])
-    table = run_tasks([part], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
+    table = run_tasks([[part]], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
     names, between = inter_correlation(part)
     points = curves(part.participants, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
     pairs = ((part.participants.name, "seg", names, between),)

@@ -45,6 +45,20 @@ def test_meta_has_agreement_intervals_curves_and_correlations(files: dict[str, P
     assert grid.centred and grid.values[0][0] == pytest.approx(1.0)
 
 
+def test_several_golds_are_told_apart(files: dict[str, Path], tmp_path: Path) -> None:
+    raw = json.loads((files["meta"] / "meta.json").read_text("utf-8"))
+    for key in ("fields", "tasks", "curves"):
+        raw[key] = [{**row, "gold": gold} for gold in ("coherence", "fluency") for row in raw[key]]
+    (tmp_path / "meta.json").write_text(json.dumps(raw), "utf-8")
+    study = read_study(tmp_path / "meta.json")
+    columns = of_kind(study, Table)[0].columns
+    assert len(set(columns)) == len(columns) and sum("fluency" in title for title in columns) == len(raw["tasks"]) / 2
+    titles = [panel.title for panel in of_kind(study, Curves)]
+    assert len(set(titles)) == len(titles) and sum("coherence" in title for title in titles) == len(titles) / 2
+    groups = {bar.group for panel in of_kind(study, Bars) for bar in panel.bars}
+    assert sum("fluency" in group for group in groups) == len(groups) / 2
+
+
 def test_windows_become_a_heat_map_with_shares(files: dict[str, Path]) -> None:
     study = read_study(files["windows"] / "grid.json")
     raw = json.loads((files["windows"] / "grid.json").read_text("utf-8"))

@@ -69,7 +69,8 @@ def test_secrets_are_compared_whole() -> None:
 
 @pytest.mark.parametrize(("text", "spec"), [
     ("chrf", "chrf"), ("doc-comet", "context:comet"), ("paragraph(size=6):chrf", "paragraph(size=6):chrf"),
-    ("slide-kiwi", "slide(size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da"), ("comet@our/model", "comet@our/model"),
+    ("slide-kiwi", "slide(joiner=space,size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da"),
+    ("comet@our/model", "comet@our/model"),
     ("learned@wt-mini", "learned@wt-mini"), ("blonde(table=de)", "blonde(table=de)"),
 ])  # fmt: skip
 def test_metrics_that_are_served(text: str, spec: str) -> None:

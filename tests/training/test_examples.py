@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from training_data import make
 
-from wholetext.training.examples import draw
+from wholetext.training.examples import draw, read_examples
+from wholetext.training.recipe import read_recipe
 
 LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=60).map(lambda k: np.array(k, dtype=np.int64))
 
@@ -44,3 +47,14 @@ def test_items_stay_together(k: np.ndarray, seed: int) -> None:
 def test_a_seed_gives_one_order(k: np.ndarray, seed: int) -> None:
     one, two = (draw(k, "stratified", "least", np.random.default_rng([seed, 3])) for _ in range(2))
     assert np.array_equal(one, two)
+
+
+def test_direct_assessments_are_learned_as_z_scores(tmp_path: Path) -> None:
+    """Where the recipe names no human scores."""
+    root = make(tmp_path)
+    human = root / "human-scores"
+    (human / "de-en.wmt-raw.seg.score").write_bytes((human / "de-en.wmt-z.seg.score").read_bytes())
+    chosen = read_recipe(None, {"data": [{"evalset": str(root)}], "k": [1, 2], "share": 0.25})
+    train, held = read_examples(chosen)
+    assert {place.part for place in (*train.places, *held.places)} == {"small de-en wmt-z"}
+    assert abs(train.gold).max() < 5  # raw scores are up to 100

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from wholetext.cli import options, terminal
 from wholetext.cli.terminal import paged, progress_bar, warn
 from wholetext.errors import InputError, count
+
+if TYPE_CHECKING:
+    from wholetext.meta.evaluate import ParagraphSets
+    from wholetext.meta.judgments.ratings import Measurement
 
 
 def meta(
@@ -47,7 +52,8 @@ def meta(
     raters: Annotated[
         Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a paragraph.")
     ] = "each",
-    gold: options.Gold = None,
+    joiner: options.Joiner = "auto",
+    gold: options.Golds = None,
     ref: Annotated[
         list[str] | None,
         typer.Option("--ref", help="Reference used by the metrics (default: the standard one; repeatable)."),
@@ -125,18 +131,19 @@ def meta(
     from wholetext.meta.ranking import Averaging, read_task_weights
     from wholetext.meta.tasks import MetricTests
 
-    selection = Selection(gold, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
+    selection = Selection(None, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
                           tuple(domain or ()), tuple(system or ()), all_segments, test_set, sample, seed)
     tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
     weights, even_by = read_task_weights(weight or ()), tuple(filter(None, weigh_by.split(",")))
     averaging = Averaging(micro, nan == "zero", weights, even_by)
-    asked = MetaTasks(tuple(level or ()), tuple(task or ()), tasks, averaging, between, human, primary)
+    asked = MetaTasks(tuple(level or ()), tuple(task or ()), tasks, averaging, between, human, primary,
+                      tuple(gold or ()))
     wanted = MetricSelection(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
                              "drop" if allow_missing else "error")
     lengths = read_lengths(k) if k else ()
     with progress_bar(quiet, execution.executor) as progress:
         found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
-                              raters=raters, options=execution.options(progress=progress), out=out)
+                              raters=raters, joiner=joiner, options=execution.options(progress=progress), out=out)
     shown = "latex" if latex and format != "json" else format
     with paged(shown == "table"):
         render(found, shown)
@@ -146,7 +153,7 @@ def paragraphs(
     evalset: Annotated[Path, typer.Argument(help="EvalSet folder with ratings of individual raters.")],
     langs: Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
     k: options.Lengths = "1..10",
-    gold: options.Gold = None,
+    gold: options.Golds = None,
     mqm_tsv: Annotated[
         Path | None, typer.Option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations.")
     ] = None,
@@ -156,6 +163,7 @@ def paragraphs(
     raters: Annotated[
         Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a segment.")
     ] = "each",
+    joiner: options.Joiner = "auto",
     agreement: Annotated[
         Literal["nominal", "ordinal", "interval", "ratio"] | None,
         typer.Option("--agreement", help="Print how well raters agree: Krippendorff's alpha on this scale; each pair."),
@@ -167,12 +175,20 @@ def paragraphs(
 ) -> None:
     """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
     from wholetext.meta.evaluate import paragraph_sets
-    from wholetext.meta.judgments.ratings import rater_pairs, reliability
     from wholetext.meta.paragraphs import read_lengths
 
     lengths = read_lengths(k)
-    found = paragraph_sets(evalset, langs, lengths, gold=gold, mqm_tsv=mqm_tsv, mqm_weights=mqm_weights, raters=raters,
-                           out=out, format=format)
+    names: list[str | None] = list(dict.fromkeys(gold or [])) or [None]
+    for name in names:
+        folder = out / name if out and name and len(names) > 1 else out
+        found = paragraph_sets(evalset, langs, lengths, gold=name, mqm_tsv=mqm_tsv, mqm_weights=mqm_weights,
+                               raters=raters, joiner=joiner, out=folder, format=format)
+        _print_paragraphs(found, lengths, agreement)
+
+
+def _print_paragraphs(found: ParagraphSets, lengths: Sequence[int], agreement: Measurement | None) -> None:
+    from wholetext.meta.judgments.ratings import rater_pairs, reliability
+
     source = found.source
     warn([source.note] if source.note else [])
     print(f"{found.gold} ratings of {source.path}: {len(source.ratings)} by "

@@ -35,10 +35,14 @@ def render(meta: Meta, format: str) -> None:
 
 
 def short(result: TaskResult, meta: Meta) -> str:
-    """A column's title: the task, and the language pair where there are several."""
+    """A column's title: the task, and the language pair and the gold where there are several."""
+    names = [part.participants.name for part in meta.parts]
+    title = str(result.task)
     if " + " in result.where:
-        return f"{result.task} (all)"
-    return f"{result.task} {result.where.split(' ')[-1]}" if len(meta.parts) > 1 else str(result.task)
+        title += " (all)"
+    elif len(set(names)) > 1:
+        title += f" {result.where.split(' ')[-1]}"
+    return f"{title} {result.gold}" if len(set(names)) < len(names) else title
 
 
 def metric_order(meta: Meta) -> list[str]:
@@ -94,8 +98,8 @@ def _print(meta: Meta) -> None:
         console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
         cells = [[name, *(number(value) for value in row)] for name, row in zip(names, table.tolist())]
         terminal.print_blocks(["", *names], cells, 1, console)
-    for points in meta.curves.values():
-        console.print()
+    for where, gold, points in _by_gold(meta):
+        console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))
         terminal.print_blocks(CURVE, _curve(points), 3, console)
     terminal.notes(meta.notes, console)
 
@@ -135,6 +139,12 @@ def _explanations(meta: Meta) -> list[str]:
     return lines
 
 
+def _by_gold(meta: Meta) -> list[tuple[str, str, list[Point]]]:
+    """Where, gold and points of each table of curves."""
+    return [(where, gold, [point for point in points if point.gold == gold])
+            for where, points in meta.curves.items() for gold in dict.fromkeys(point.gold for point in points)]
+
+
 def _curve(points: Sequence[Point]) -> list[list[str]]:
     """A line per point, as ``CURVE`` names its columns."""
     return [[str(p.k), p.metric, p.mode, number(p.accuracy), number(p.acc_eq), number(p.chance["acc_eq"]),
@@ -151,8 +161,8 @@ def _tsv(meta: Meta) -> list[list[str]]:
                          "" if result.ranks[i] is None else str(result.ranks[i]), str(one.pairs), repr(one.chance),
                          "" if one.epsilon is None else repr(one.epsilon), str(result.systems),
                          "" if math.isnan(result.p_best(name)) else repr(result.p_best(name))])
-    for where, points in meta.curves.items():
-        rows += [[], ["where", *CURVE], *([where, *row] for row in _curve(points))]
+    for where, gold, points in _by_gold(meta):
+        rows += [[], ["where", *CURVE, "gold"], *([where, *row, gold] for row in _curve(points))]
     return rows
 
 
@@ -175,9 +185,9 @@ def latex(meta: Meta) -> str:
             ["pairs", *blank, *(_two("r", result.estimates[0].pairs) for result in results)]]
     head = ["Metric", *(_two("c", title) for title in heads)]
     tables = [terminal.booktabs("l" + "rr" * len(heads), [head], rows, foot)]
-    for where, points in meta.curves.items():
+    for where, gold, points in _by_gold(meta):
         lines = [[cell.translate(LATEX).replace("–", "--") for cell in row] for row in _curve(points)]
-        tables += ["", rf"% {where}: agreement by paragraph length",
+        tables += ["", rf"% {where}, gold {gold}: agreement by paragraph length",
                    terminal.booktabs("rllrrrrrr", [[title.translate(LATEX) for title in CURVE]], lines)]
     return "\n".join(tables)
 

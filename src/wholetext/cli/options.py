@@ -91,7 +91,14 @@ Seed = Annotated[
                  parser=int_or_none, metavar="INT|none"),
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
-Gold = Annotated[str | None, typer.Option("--gold", help="Human scores to use, by name (default: MQM if available).")]
+Golds = Annotated[
+    list[str] | None,
+    typer.Option("--gold", help="Human scores to use, by name (default: MQM if available; repeatable)."),
+]
+Joiner = Annotated[
+    Literal["auto", "space", "none"],
+    typer.Option("--joiner", help="What joins the segments of a paragraph; auto = by language."),
+]
 RunFolder = Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")]
 Resamples = Annotated[int, typer.Option("--draws", min=1, help="Number of bootstrap resamples of documents.")]
 TestDraws = Annotated[

@@ -156,6 +156,12 @@ def standard_gold(there: Sequence[str]) -> str | None:
     return next((name for name in _GOLD if name in there), there[0] if there else None)
 
 
+def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
+    """The standard gold among (name, level), but direct assessments standardised by rater, as they are averaged."""
+    gold = standard_gold(list(dict.fromkeys(name for name, _ in names)))
+    return "wmt-z" if gold == "wmt-raw" and ("wmt-z", "seg") in names else gold
+
+
 def is_human(system: str, references: Sequence[str]) -> bool:
     """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older sets)."""
     return system in {*references, "ref", "refA", "refB", "refC", "refD"} or system.startswith(

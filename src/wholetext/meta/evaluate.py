@@ -13,7 +13,7 @@ from wholetext.io.assembly import Loaded
 from wholetext.io.formats import evalset as folders
 from wholetext.io.formats.scores import human_names, write_table
 from wholetext.meta.agreement.measures import system_means
-from wholetext.meta.conventions import conventions, known_set, standard_gold
+from wholetext.meta.conventions import conventions, known_set, paragraph_gold, standard_gold
 from wholetext.meta.judgments.mqm import read_weights
 from wholetext.meta.judgments.sources import Source, find_ratings, raw_mqm
 from wholetext.meta.metric_scores import Gathered, MetricSelection, gather
@@ -35,6 +35,7 @@ from wholetext.meta.store import FILE, META, Meta, notes_of, write_meta
 from wholetext.meta.tasks import MetricTests
 from wholetext.notebook.display import brief
 from wholetext.scoring.evaluate import Options
+from wholetext.views import Joiner
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class MetaTasks:
 
     ``preset`` names an official task list (wmt22 …), with its language pairs unless others are given. ``human`` and
     ``primary`` say whether its human translations and only its primary submissions take part; None: as in that year.
+    ``golds`` are names of human scores: every task is run against each of them; none: that of the selection.
     """
 
     levels: tuple[str, ...] = ()
@@ -52,18 +54,20 @@ class MetaTasks:
     between: bool = False  # also correlations between metrics
     human: bool | None = None
     primary: bool | None = None
+    golds: tuple[str, ...] = ()
 
 
 def meta_evaluate(
     evalset: Path | str, langs: Sequence[str] = (), metrics: MetricSelection | Sequence[str] = (),
     tasks: MetaTasks | None = None, *, selection: Selection | None = None, tests: MetricTests | None = None,
     options: Options | None = None, lengths: Sequence[int] = (), raters: Raters = "each",
-    out: Path | str | None = None,
+    joiner: Joiner = "auto", out: Path | str | None = None,
 ) -> Meta:
     """Evaluate metrics against the human judgments of an EvalSet: agreement, significance clusters, chance levels.
 
     ``metrics`` are names of stored metrics or spec strings to compute. ``lengths`` adds agreement on paragraphs of so
-    many segments. With ``out`` the results and computed scores are written to this folder.
+    many segments joined by ``joiner``; direct assessments are then z-scores unless a gold is named. With ``out`` the
+    results and computed scores are written to this folder.
     """
     evalset, what, tests = Path(evalset), tasks or MetaTasks(), tests or MetricTests()
     wanted = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
@@ -72,22 +76,33 @@ def meta_evaluate(
     chosen = preset(what.preset) if what.preset else None
     run = tasks_for(what.levels, [*what.tasks, *(chosen.tasks if chosen else ())], what.averaging)
     run = run or tasks_for(("sys", "seg"), (), what.averaging)
-    parts = _gathered(evalset, list(langs), what, wanted, selection or Selection(), options)
+    selection = selection or Selection()
+    groups = [_gathered(evalset, list(langs), what, wanted, replace(selection, gold=gold), options, bool(lengths))
+              for gold in dict.fromkeys(what.golds or [selection.gold])]
+    parts = [part for group in groups for part in group]
     pooled = chosen.pooled if chosen else "sys:accuracy" in map(str, run)
-    table = run_tasks(parts, run, pooled, tests, what.averaging)
-    between = [(part.participants.name, level, *inter_correlation(part, level)) for part in parts if what.between
-               for level in dict.fromkeys(task.level for task in run)]
-    points = {part.participants.name: _curves(part, wanted.names, lengths, raters, options)
-              for part in parts if lengths}
+    table = run_tasks(groups, run, pooled, tests, what.averaging)
+    between = [(_title(part, len(groups) > 1), level, *inter_correlation(part, level))
+               for part in parts if what.between for level in dict.fromkeys(task.level for task in run)]
+    points: dict[str, list[Point]] = {}
+    for part in parts if lengths else ():
+        windows = [Windows(k, raters, joiner=joiner) for k in lengths]
+        points.setdefault(part.participants.name, []).extend(_curves(part, wanted.names, windows, options))
     found = Meta(tuple(parts), table, tests.alpha, tuple(between), points, notes_of(parts))
     if out is not None:
         write_meta(Path(out), found)
     return found
 
 
+def _title(part: Gathered, several: bool) -> str:
+    """Where, and against which gold if there are several."""
+    where = part.participants
+    return f"{where.name} {where.gold_name}" if several else where.name
+
+
 def _gathered(
     evalset: Path, langs: list[str], what: MetaTasks, wanted: MetricSelection, selection: Selection,
-    options: Options | None,
+    options: Options | None, averaged: bool,
 ) -> list[Gathered]:
     """Metrics and human scores of every language pair; with a year's tasks, what its official table is made of."""
     if what.preset:
@@ -97,24 +112,28 @@ def _gathered(
                          missing="zero" if wanted.missing == "error" else wanted.missing)
     parts: list[Gathered] = []
     for name in langs or [""]:
-        where = read_participants(evalset, name or None, _with_gold(selection, what, evalset, name))
+        where = read_participants(evalset, name or None, _with_gold(selection, what, evalset, name, averaged))
         if what.preset and what.human is None and where.langs in conventions(where.test_set).human.split():
             where = read_participants(evalset, name, replace(where.choice, human=True))
         parts.append(gather(where, wanted, options))
     return parts
 
 
-def _with_gold(selection: Selection, what: MetaTasks, evalset: Path, langs: str) -> Selection:
-    """With the human scores of the year's tasks (ESA for WMT25) if the pair has them and no others are requested."""
-    wanted = preset(what.preset).gold if what.preset and selection.gold is None else ""
-    if not wanted:
+def _with_gold(selection: Selection, what: MetaTasks, evalset: Path, langs: str, averaged: bool) -> Selection:
+    """Unless a gold is named: that of the year's tasks (ESA for WMT25), or z-scores of DA to average in paragraphs."""
+    official = preset(what.preset).gold if what.preset else ""
+    if selection.gold is not None or not (official or averaged):
         return selection
-    there = {name for name, _ in human_names(evalset, folders.language_pair(evalset, langs or None))}
-    return replace(selection, gold=wanted) if wanted in there else selection
+    levels = human_names(evalset, folders.language_pair(evalset, langs or None))
+    names = list(dict.fromkeys(name for name, _ in levels))
+    if official in names:
+        return replace(selection, gold=official)
+    averaged = averaged and paragraph_gold(levels) != standard_gold(names)
+    return replace(selection, gold=paragraph_gold(levels)) if averaged else selection
 
 
 def _curves(
-    part: Gathered, metrics: Sequence[str], lengths: Sequence[int], raters: Raters, options: Options | None
+    part: Gathered, metrics: Sequence[str], windows: Sequence[Windows], options: Options | None
 ) -> list[Point]:
     where = part.participants
     computed = [name for name in metrics if any(m.name == name and m.source != "file" for m in part.metrics)]
@@ -124,7 +143,7 @@ def _curves(
     source = find_ratings(where.folder, where.langs, where.gold_name)
     if source.note:
         part.notes.append(f"paragraphs: {source.note}")
-    windows = [Windows(k, raters, source.total) for k in lengths]
+    windows = [replace(one, total=source.total) for one in windows]
     return curves(where, source.ratings, computed, windows, options, part.notes)
 
 
@@ -145,14 +164,15 @@ class ParagraphSets:
 def paragraph_sets(
     evalset: Path | str, langs: str | None = None, lengths: Sequence[int] = range(1, 11), *, gold: str | None = None,
     mqm_tsv: Path | str | None = None, mqm_weights: str = "standard", raters: Raters = "each",
-    out: Path | str | None = None, format: Literal["evalset", "jsonl"] = "evalset",
+    joiner: Joiner = "auto", out: Path | str | None = None, format: Literal["evalset", "jsonl"] = "evalset",
 ) -> ParagraphSets:
     """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et al. 2023).
 
-    With ``out`` one EvalSet folder or JSONL file per length is written there.
+    Direct assessments are averaged as z-scores unless ``gold`` names others. With ``out`` one EvalSet folder or JSONL
+    file per length is written there.
     """
     pair = folders.language_pair(evalset, langs)
-    name = gold or standard_gold(list(dict.fromkeys(name for name, _ in human_names(evalset, pair)))) or "mqm"
+    name = gold or paragraph_gold(human_names(evalset, pair)) or "mqm"
     source = raw_mqm(mqm_tsv, read_weights(mqm_weights)) if mqm_tsv else find_ratings(evalset, pair, name)
     loaded = None if out is None else folders.read(evalset, pair)
     order = [doc.id for doc in loaded.corpus.docs] if loaded else []
@@ -160,11 +180,11 @@ def paragraph_sets(
     sets = tuple(paragraph_set(one, source.ratings.systems, order) for one in rated)
     found = ParagraphSets(name, source, rated, sets)
     if out is not None and loaded is not None:
-        _write(found, loaded, Path(out), pair, format)
+        _write(found, loaded, Path(out), pair, format, joiner)
     return found
 
 
-def _write(found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: str) -> None:
+def _write(found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: str, joiner: Joiner) -> None:
     for rated, chosen in zip(found.rated, found.sets):
         if not rated:
             continue
@@ -172,9 +192,9 @@ def _write(found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: s
         folder = out if format == "jsonl" else out / name
         with changing(folder, shared_kind("folder of paragraphs", WriteError)) as staged:
             if format == "jsonl":
-                write_jsonl(staged / f"{name}.{pair}.jsonl", rated, loaded)
+                write_jsonl(staged / f"{name}.{pair}.jsonl", rated, loaded, joiner)
                 continue
-            folders.write(staged, texts(loaded, chosen))
+            folders.write(staged, texts(loaded, chosen.items, chosen.k, joiner))
             scores, values, systems = staged / "human-scores", chosen.gold.values, chosen.gold.systems
             write_table(scores / f"{pair}.{found.gold}.seg.score", systems, values, gaps=True)
             write_table(scores / f"{pair}.{found.gold}.sys.score", systems, system_means(values)[:, None], gaps=True)

@@ -2,7 +2,8 @@
 
 Deutsch et al. 2023, "Training and Meta-Evaluating Machine Translation Evaluation Metrics at the Paragraph Level",
 sections 3-5: walking through a document, the next k segments that are all rated by one rater make a paragraph and are
-used up; otherwise the walk moves on by one. Metrics score a paragraph whole or as the mean of its sentences.
+used up; otherwise the walk moves on by one. Metrics score a paragraph whole (its sentences joined to one text) or as
+the mean of its sentences, each a text of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from wholetext.meta.participants import Participants
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, FloatArray, Judgments, Output
-from wholetext.views import joiner_for
+from wholetext.views import Joiner, joiner_for
 
 Raters = Literal["each", "first", "mean"]
 
@@ -45,7 +46,7 @@ class RatedParagraph:
 
 @dataclass(frozen=True)
 class Windows:
-    """How paragraphs are made: their length, what several raters mean, and how sentence scores add up.
+    """How paragraphs are made: length, treatment of several raters, total of sentence scores, what joins sentences.
 
     ``each`` walks every rater's ratings alone, ``first`` takes the first rater that all k segments have in common,
     ``mean`` the mean over raters of each segment.
@@ -54,6 +55,7 @@ class Windows:
     k: int
     raters: Raters = "each"
     total: Total = "sum"
+    joiner: Joiner = "auto"
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -128,14 +130,14 @@ def paragraph_set(found: Sequence[RatedParagraph], systems: Sequence[str], order
     return ParagraphSet(found[0].k if found else 0, tuple(items), gold, len(scores) - len(items))
 
 
-def texts(loaded: Loaded, chosen: ParagraphSet) -> Loaded:
-    """A corpus in which every paragraph is a document of one segment: its sentences joined, for all systems."""
-    corpus, k = loaded.corpus, chosen.k
+def texts(loaded: Loaded, items: Sequence[tuple[str, int]], k: int, joiner: Joiner = "auto") -> Loaded:
+    """A corpus in which ``k`` segments from each (document, start) are a document of one segment, for all systems."""
+    corpus = loaded.corpus
     by_id = {doc.id: doc for doc in corpus.docs}
-    between = [joiner_for(lang, "auto") for lang in corpus.langs]
+    between = [joiner_for(lang, joiner) for lang in corpus.langs]
     docs: list[Document] = []
     outputs: dict[str, dict[str, tuple[str, ...]]] = {output.system: {} for output in loaded.outputs}
-    for doc, start in chosen.items:
+    for doc, start in items:
         if doc not in by_id:
             raise AlignmentError(f"there is no document {doc!r}", where=corpus.id, next="ratings and texts must match")
         whole, span, name = by_id[doc], slice(start, start + k), f"{doc}:{start + 1}-{start + k}"
@@ -148,11 +150,13 @@ def texts(loaded: Loaded, chosen: ParagraphSet) -> Loaded:
     return Loaded(made, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings)
 
 
-def write_jsonl(path: FilePath, found: Sequence[RatedParagraph], loaded: Loaded | None = None) -> None:
+def write_jsonl(
+    path: FilePath, found: Sequence[RatedParagraph], loaded: Loaded | None = None, joiner: Joiner = "auto"
+) -> None:
     """One paragraph per line with its provenance, and its texts where a corpus is given."""
     by_id = {doc.id: doc for doc in loaded.corpus.docs} if loaded else {}
     outputs = {output.system: output for output in loaded.outputs} if loaded else {}
-    between = [joiner_for(lang, "auto") for lang in loaded.corpus.langs] if loaded else ["", ""]
+    between = [joiner_for(lang, joiner) for lang in loaded.corpus.langs] if loaded else ["", ""]
 
     def line(one: RatedParagraph) -> str:
         row: dict[str, object] = asdict(one)
@@ -168,12 +172,13 @@ def write_jsonl(path: FilePath, found: Sequence[RatedParagraph], loaded: Loaded 
 
 @dataclass(frozen=True)
 class Point:
-    """One metric at one length, scored in one way."""
+    """One metric at one length, scored in one way, against one kind of human scores."""
 
+    gold: str
     k: int
     metric: str
     mode: str  # direct, average
-    paragraphs: int  # judged paragraphs over all systems
+    paragraphs: int  # judged paragraphs over all systems that take part
     items: int
     systems: int
     accuracy: float  # of systems
@@ -188,18 +193,12 @@ def curves(
     where: Participants, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows],
     options: Options | None = None, notes: list[str] | None = None,
 ) -> list[Point]:
-    """Every metric at every length. Sentences without a rating are not scored; notes on scores go to ``notes``."""
+    """Every metric at every length. Only sentences of paragraphs are scored; notes on scores go to ``notes``."""
     options = replace(options or Options(), refs=where.refs or None, flags=False)
     specs = {metric: scorer(metric).spec for metric in metrics}
-    rated = {run.doc: np.zeros(run.stop - run.start, dtype=bool) for run in where.runs}  # document → (segments,)
-    for doc, place in (ratings.segments[item] for item in np.unique(ratings.item).tolist()):
-        if doc in rated and place < len(rated[doc]):
-            rated[doc][place] = True
 
     def score(loaded: Loaded) -> dict[str, FloatArray]:
-        sentences = all(doc.id in rated for doc in loaded.corpus.docs)  # not a corpus of paragraphs
-        asked = replace(options, only=rated) if sentences else options
-        results = evaluate(loaded.corpus, loaded.outputs, list(specs.values()), asked)
+        results = evaluate(loaded.corpus, loaded.outputs, list(specs.values()), options)
         new = [f"paragraphs: {note}" for note in results.warnings]
         if notes is not None:
             notes.extend(note for note in new if note not in notes)
@@ -219,24 +218,37 @@ def curves_of(
     """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
     read = evalset.read(where.folder, where.langs)
     loaded = Loaded(read.corpus, tuple(one for one in read.outputs if one.system in where.systems), read.warnings)
-    sentences = score(loaded)
-    ends = np.cumsum([len(doc) for doc in loaded.corpus.docs])
-    offset = {doc.id: end - len(doc) for doc, end in zip(loaded.corpus.docs, ends.tolist())}
-    points = []
-    for one in windows:
-        found = paragraphs(ratings, one)
-        chosen = paragraph_set(found, where.systems, list(offset))
-        if len(chosen.items) == 0:
+    order = [doc.id for doc in loaded.corpus.docs]
+    ratings = _taking_part(ratings, where)
+    rated = [paragraphs(ratings, one) for one in windows]
+    sets = [paragraph_set(one, where.systems, order) for one in rated]
+    for one, chosen in zip(windows, sets):
+        if not chosen.items:
             raise InputError(f"no paragraph of {one.k} segments was judged for two systems", where=where.name,
                              next="use a smaller k")
-        starts = np.array([offset[doc] + start for doc, start in chosen.items])
-        for metric, direct in score(texts(loaded, chosen)).items():
-            average = np.stack([sentences[metric][:, starts + i] for i in range(one.k)]).mean(axis=0)
-            points += _points(metric, chosen, len(found), {"direct": direct, "average": average})
+    places = dict.fromkeys((doc, start + i) for chosen in sets for doc, start in chosen.items for i in range(chosen.k))
+    column = {place: i for i, place in enumerate(places)}
+    sentences = score(texts(loaded, list(places), 1))
+    points = []
+    for one, found, chosen in zip(windows, rated, sets):
+        parts = [[column[doc, start + i] for doc, start in chosen.items] for i in range(chosen.k)]
+        for metric, direct in score(texts(loaded, chosen.items, chosen.k, one.joiner)).items():
+            average = np.stack([sentences[metric][:, part] for part in parts]).mean(axis=0)
+            points += _points(where.gold_name, metric, chosen, len(found), {"direct": direct, "average": average})
     return points
 
 
-def _points(metric: str, chosen: ParagraphSet, count: int, scored: dict[str, FloatArray]) -> list[Point]:
+def _taking_part(ratings: Ratings, where: Participants) -> Ratings:
+    """The ratings of the systems and documents that take part."""
+    docs = {run.doc for run in where.runs if where.kept[run.start]}
+    systems = np.array([system in where.systems for system in ratings.systems], dtype=bool)
+    items = np.array([doc in docs for doc, _ in ratings.segments], dtype=bool)
+    return ratings.take(systems[ratings.system] & items[ratings.item])
+
+
+def _points(
+    gold_name: str, metric: str, chosen: ParagraphSet, count: int, scored: dict[str, FloatArray]
+) -> list[Point]:
     gold = chosen.gold.values
     judged = ~np.isnan(gold)
     both = float(pearson_rows(scored["direct"][judged], scored["average"][judged]))
@@ -251,8 +263,8 @@ def _points(metric: str, chosen: ParagraphSet, count: int, scored: dict[str, Flo
         value, chance, pairs = (
             {name: getattr(one, part) for name, one in found.items()} for part in ("value", "chance", "pairs"))
         points.append(Point(
-            chosen.k, metric, mode, count, len(chosen.items), len(gold), **value, chance=chance, pairs=pairs,
-            direct_average=both))
+            gold_name, chosen.k, metric, mode, count, len(chosen.items), len(gold), **value, chance=chance,
+            pairs=pairs, direct_average=both))
     return points
 
 

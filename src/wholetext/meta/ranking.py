@@ -97,22 +97,27 @@ def tasks_for(levels: Sequence[str], tasks: Sequence[str], averaging: Averaging 
 
 @dataclass(frozen=True, eq=False)
 class TaskTable:
-    """Results of several tasks on one or more language pairs, and their average."""
+    """Results of several tasks on one or more language pairs and kinds of human scores, and their average."""
 
     results: tuple[TaskResult, ...]
     average: Average | None
 
 
 def run_tasks(
-    parts: Sequence[Gathered], tasks: Sequence[Task], pooled: bool, testing: MetricTests,
+    groups: Sequence[Sequence[Gathered]], tasks: Sequence[Task], pooled: bool, testing: MetricTests,
     averaging: Averaging | None = None,
 ) -> TaskTable:
-    """Every task on every language pair, and the average over all of them."""
+    """Every task on every language pair of every group, and the average over all of them.
+
+    A group has the language pairs of one gold: accuracy is pooled within it.
+    """
     weighted: list[tuple[TaskResult, float]] = []
-    if pooled and (len(parts) > 1 or "sys:accuracy" not in map(str, tasks)):
-        weighted.append((pooled_accuracy_task(parts, testing), float(len(parts))))
-        tasks = [task for task in tasks if str(task) != "sys:accuracy"]
-    weighted += [(run_task(part, task, testing), 1.0) for part in parts for task in tasks]
+    for parts in groups:
+        single = list(tasks)
+        if pooled and (len(parts) > 1 or "sys:accuracy" not in map(str, tasks)):
+            weighted.append((pooled_accuracy_task(parts, testing), float(len(parts))))
+            single = [task for task in tasks if str(task) != "sys:accuracy"]
+        weighted += [(run_task(part, task, testing), 1.0) for part in parts for task in single]
     results = tuple(result for result, _ in weighted)
     weights = _weighted(results, [weight for _, weight in weighted], averaging or Averaging())
     common = set(results[0].metrics).intersection(*(result.metrics for result in results))

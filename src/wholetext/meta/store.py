@@ -89,14 +89,19 @@ def _task(result: TaskResult) -> dict[str, Any]:
 
 
 def write_meta(folder: Path, meta: Meta) -> None:
-    """``meta.json``, and the scores computed here as EvalSet files (``metric-scores/LP/NAME-REF.LEVEL.score``)."""
+    """``meta.json``, and the scores computed here as EvalSet files (``metric-scores/LP/NAME-REF.LEVEL.score``).
+
+    Scores are of what people judged: those for several golds are kept apart, in a folder named after each.
+    """
+    several = len({part.participants.name for part in meta.parts}) < len(meta.parts)
     with changing(folder, META) as staged:
         write_file(staged / FILE, json.dumps(as_json(meta), ensure_ascii=False, indent=1) + "\n", RunError)
         for where, metric in ((part.participants, metric) for part in meta.parts for metric in part.metrics):
             name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
             label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
             for level, values in metric.levels.items() if metric.source != "file" else ():
-                path = staged / "metric-scores" / where.langs / f"{label}.{level}.score"
+                base = staged / where.gold_name if several else staged
+                path = base / "metric-scores" / where.langs / f"{label}.{level}.score"
                 write_table(path, where.systems, values, gaps=True)
 
 

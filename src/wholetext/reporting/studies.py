@@ -47,6 +47,10 @@ def read_study(path: Path) -> Study:
 def meta(found: Mapping[str, Any]) -> Study:
     """Agreement with clusters, its intervals, paragraph curves, correlation between metrics."""
     fields = found.get("fields", [])
+    if len({(one["set"], one["langs"]) for one in fields}) < len(fields):  # several golds
+        named = {key: [{**one, "where": f"{one['where']} {one['gold']}"} for one in found.get(key, [])]
+                 for key in ("tasks", "curves")}
+        found = {**found, **named}
     facts = [(f"{one['set']} {one['langs']}", f"{one['gold']}: {one['judged']:,} judged segments, "
               f"{count(len(one['systems']), 'system')}, {count(one['documents'], 'document')}") for one in fields]
     panels: list[Panel] = [_agreement(found), *_intervals(found["tasks"]), *_paragraphs(found.get("curves", []))]

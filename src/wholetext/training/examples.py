@@ -16,7 +16,7 @@ from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import human_names
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.ties import calibrate
-from wholetext.meta.conventions import is_human, standard_gold, standard_reference
+from wholetext.meta.conventions import is_human, paragraph_gold, standard_reference
 from wholetext.meta.judgments.ratings import mean_table
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Windows, paragraphs
@@ -135,8 +135,7 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
         return _sentences(recipe, data, folder, langs)
     lp = evalset.language_pair(folder, langs or None)
     where = f"{folder} {lp}"
-    names = list(dict.fromkeys(name for name, _ in human_names(folder, lp)))
-    human = data.human or standard_gold(names) or ""
+    human = data.human or paragraph_gold(human_names(folder, lp)) or ""
     source = find_ratings(folder, lp, human)
     loaded = evalset.read(folder, lp)
     there = loaded.corpus.references

@@ -27,7 +27,7 @@ class Data:
 
     evalset: str  # a folder, or the name of one in the data folder
     langs: tuple[str, ...] = ()  # none: the only pair there is
-    human: str = ""  # human scores by name; "": MQM where there is MQM, else DA
+    human: str = ""  # human scores by name; "": MQM where there is MQM, else DA as z-scores
     refs: tuple[str, ...] = ()  # none: the standard one of the set; each makes examples of its own
     raters: Raters = "each"  # each rater's paragraphs; several scores of one paragraph are averaged
     total: Literal["auto", "sum", "mean"] = "auto"  # auto: MQM is summed over sentences, DA averaged

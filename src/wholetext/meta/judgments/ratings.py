@@ -16,7 +16,7 @@ import numpy as np
 from wholetext.errors import InputError, count
 from wholetext.files.parsing import integer, number
 from wholetext.io.text import FilePath, at, opened, shown
-from wholetext.meta.agreement.correlation import both_known, count_pairs, pearson_rows
+from wholetext.meta.agreement.correlation import BoolArray, both_known, count_pairs, pearson_rows
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Segment = tuple[str, int]  # document, position in it from 0
@@ -47,6 +47,11 @@ class Ratings:
 
     def __len__(self) -> int:
         return len(self.score)
+
+    def take(self, kept: BoolArray) -> Ratings:
+        """The ratings where ``kept``, (ratings,), is true."""
+        return replace(self, system=self.system[kept], item=self.item[kept], rater=self.rater[kept],
+                       score=self.score[kept])
 
     def judgments(self) -> Judgments:
         """The mean over raters of each system's segments; NaN if there are no ratings."""
@@ -185,9 +190,7 @@ def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[
     """
     every = gather("da", table.rows, segments)
     kept = np.isin(np.array(table.types), _JUDGED)
-    judged = replace(every, system=every.system[kept], item=every.item[kept], rater=every.rater[kept])
-    z = every.standardised()
-    return replace(judged, score=every.score[kept]), replace(judged, scheme=z.scheme, score=z.score[kept])
+    return every.take(kept), every.standardised().take(kept)
 
 
 # ---------------------------------------------------------------- do raters agree with one another?
