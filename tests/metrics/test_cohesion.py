@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,15 @@ def test_micro_test_of_the_specification() -> None:
 
 
 # ---------------------------------------------------------------- definitions by hand
+
+
+def test_the_formula_of_freq_is_the_code_s_default() -> None:
+    """The page divides by what ``over`` divides by, first for the default."""
+    foci = {"cat": (0, 0, 2), "dog": (1,), "mat": (1, 2)}
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text("utf-8")
+    formula = r"FREQ = mentions of foci (.*) / number of (\w+) foci +\(over=repeated: number of (\w+) foci"
+    assert re.findall(formula, page) == [("that are mentioned more than once", "all", "such")]
+    assert Freq().over == "all" and [frequency(foci, Freq().over), frequency(foci, "repeated")] == [5 / 3, 5 / 2]
 
 
 def test_features_and_chains() -> None:

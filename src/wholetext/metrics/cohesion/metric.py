@@ -39,7 +39,11 @@ def repetition(foci: Grid) -> tuple[float, float]:
 
 
 def frequency(foci: Grid, over: Literal["all", "repeated"] = "all") -> float:
-    """FREQ: occurrences of repeated foci over the number of all foci (or of the repeated ones)."""
+    """FREQ: mentions of repeated foci over the number of all foci, which for nouns is RC, or of the repeated ones.
+
+    The paper leaves open which number it divides by: "the ratio between the total frequencies of foci and the number of
+    foci … We exclude foci occurring only once" (§5). Its Figure 2 has values between 0.5 and 2, so it takes all foci.
+    """
     repeated = [len(places) for places in foci.values() if len(places) > 1]
     below = len(foci) if over == "all" else len(repeated)
     return sum(repeated) / below if below else 0.0
@@ -291,7 +295,7 @@ class LexicalChain(FocusMetric):
 
 @dataclass(frozen=True)
 class Freq(CohesionMetric):
-    """FREQ: how often the foci that a text repeats are mentioned."""
+    """FREQ: mentions of the foci that are mentioned more than once, over the number of all foci (or of those foci)."""
 
     name = "freq"
     summary = "focus frequency: mentions of repeated foci per focus"
