@@ -261,7 +261,8 @@ class Metric:
     def reduce_docs(self, totals: FloatArray) -> FloatArray:
         """The same for single documents, where a metric defines their score differently from the corpus score.
 
-        Such a metric names the definition in ``facts()`` as ``document_score``. Resampling uses ``reduce``.
+        Such a metric (one whose penalties add up) names the definition in ``facts()`` as ``document_score``.
+        Resampling uses ``reduce``.
         """
         return self.reduce(totals)
 

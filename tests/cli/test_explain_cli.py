@@ -120,11 +120,26 @@ def test_names_out_of_a_list() -> None:
 def test_why_the_score_is_what_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one")
     flat = " ".join(out.split())
-    assert "The score 0.5833 is the mean F1 of pronoun 0.5000, marker 0.6667." in flat
-    assert "neither text has any: tense, entity" in flat and "in neither text: does not count" in flat
+    assert "The score 0.5858 is the F1 of geometric means of precision and recall." in flat
+    assert "The mean F1 of the categories that occur is 0.5833: pronoun 0.5000, marker 0.6667." in flat
+    assert "Neither text has any: tense, entity." in flat and "in neither text" in flat
     _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one", "--json")
     why = json.loads(out)["why"]
-    assert why["document_score"] == "mean-of-f1" and why["factors"][1]["matched"] == 1
+    assert why["occurring"] == pytest.approx(0.5833, abs=5e-5) and why["factors"][1]["matched"] == 1
+
+
+def test_the_lowest_document_is_that_of_the_categories_that_occur(tmp_path: Path,
+                                                                  capsys: pytest.CaptureFixture[str]) -> None:
+    """In the geometric mean one pronoun without a match outweighs everything else."""
+    texts = {"floored": ("But he left so then and also later.", "But she left so then and also later."),
+             "worse": ("But he left so he and she could.", "But she left when she then also saw she.")}
+    docs = tuple(Document(name, None, {"a": (ref,)}) for name, (_, ref) in texts.items())
+    output = Output("one", {name: (hyp,) for name, (hyp, _) in texts.items()})
+    results = evaluate(Corpus("c", ("de", "en"), docs), [output], [SPEC], Options(cache=False))
+    assert results.scores[SPEC]["one"].at("doc").argmin() == 0
+    write_run(results, tmp_path / "run")
+    code, out, _ = call(capsys, str(tmp_path / "run"))
+    assert code == 0 and out.startswith("worse")
 
 
 def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

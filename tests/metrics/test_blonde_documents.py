@@ -1,4 +1,4 @@
-"""BlonDe's document scores: meaningful for one document, while corpus scores and resampling stay the published ones."""
+"""BlonDe's document scores: the published formula on a document's totals, as for a corpus; and ``mean=occurring``."""
 
 from __future__ import annotations
 
@@ -9,102 +9,156 @@ import numpy as np
 import pytest
 
 from wholetext.metrics.blonde.explain import reasons
-from wholetext.metrics.blonde.metric import DBlonde
+from wholetext.metrics.blonde.metric import ABSENT, ONE_SIDED, UNMATCHED, DBlonde
+from wholetext.metrics.blonde.units import CATEGORIES
 from wholetext.scoring.evaluate import Options, evaluate, open_run
 from wholetext.scoring.results import write_run
-from wholetext.significance.compare import compare
 from wholetext.types import Corpus, Document, Output, Scores
 
 SPEC = "d-blonde(tagger=plain)"
+OCCURRING = "d-blonde(tagger=plain,mean=occurring)"
+PAIRS = [("but he left so then", "but she left so then"), ("He left .", "He left ."), ("", "but he left"),
+         ("so she saw it again", "then he saw it again"), ("He left .", "but she went away then")]
+# Figure 3, MT-A: matches, and totals of reference and output (SPEC of the released code's counts)
+FIGURE_3 = {"tense": (3, 9, 8), "pronoun": (2, 4, 4), "entity": (1, 2, 2), "marker": (0, 2, 0),
+            "ngram1": (38, 50, 48), "ngram2": (28, 46, 44), "ngram3": (19, 42, 40), "ngram4": (12, 38, 36)}
 
 
-def scored(pairs: list[tuple[str, str]], spec: str = SPEC) -> Scores:
+def scored(pairs: list[tuple[str, str]], spec: str = SPEC, cache: bool = False) -> Scores:
     """One document per (output, reference)."""
     docs = tuple(Document(f"d{i}", None, {"r": (ref,)}) for i, (_, ref) in enumerate(pairs))
     output = Output("sys", {f"d{i}": (hyp,) for i, (hyp, _) in enumerate(pairs)})
-    results = evaluate(Corpus("c", ("de", "en"), docs), [output], [spec], Options(cache=False))
+    results = evaluate(Corpus("c", ("de", "en"), docs), [output], [spec], Options(cache=cache))
     return next(iter(results.scores.values()))["sys"]
 
 
-def test_one_pronoun_without_a_match_does_not_decide_a_document() -> None:
-    """Its score is the mean of what there is: markers 1, pronouns 0; 0.1.0 gave 0.003."""
-    scores = scored([("but he left so then", "but she left so then")])
-    assert scores.at("doc")[0] == pytest.approx(0.5)
-    assert scores.score == pytest.approx(np.sqrt(1e-5), rel=1e-6), "the corpus score is the published one"
+# ---------------------------------------------------------------- the published formula
+
+
+@pytest.mark.parametrize("parameters", ["", "profile=paper", "profile=fixed", "mean=arithmetic", "mean=occurring",
+                                        "zero=delta", "smooth=none", "with_d=true"])
+@pytest.mark.parametrize("name", ["blonde", "d-blonde"])
+def test_a_document_alone_has_its_corpus_score(name: str, parameters: str) -> None:
+    spec = f"{name}({','.join(filter(None, (parameters, 'tagger=plain')))})"
+    documents = scored(PAIRS, spec).table("doc")
+    for pair, document in zip(PAIRS, documents):
+        alone = scored([pair], spec)
+        for level in ("row", "doc", "corpus"):
+            np.testing.assert_array_equal(alone.table(level)[0], document)
+
+
+def test_figure_3_as_one_document() -> None:
+    """0.1982, as for a corpus of it (the arithmetic mean of category F1 would be 0.44)."""
+    made = scored([("he", "he")], "blonde(tagger=plain)")
+    stats = np.zeros_like(made.stats)
+    for name, counts in FIGURE_3.items():
+        stats[0, 3 * CATEGORIES.index(name) :][:3] = counts
+    object.__setattr__(made, "stats", stats)
+    f1, precision, recall = made.table("doc")[0, :3]
+    assert (recall, precision, f1) == pytest.approx((0.1238, 0.4969, 0.1982), abs=5e-5) and made.score == f1
+
+
+def test_the_mean_takes_effect_on_documents() -> None:
+    """Pronouns 0, markers 1: each mean of the two."""
+    pair = [("but he left so then", "but she left so then")]
+    values = {mean: scored(pair, f"d-blonde(mean={mean},tagger=plain)").at("doc")[0]
+              for mean in ("geometric", "arithmetic", "occurring")}
+    assert values == pytest.approx({"geometric": np.sqrt(1e-5), "arithmetic": 0.5, "occurring": 0.5})
+
+
+def test_a_category_of_one_text_alone_in_both_means() -> None:
+    """Precision has no pronoun to count, so that its geometric mean is the markers'; recall is floored."""
+    pair = [("but left", "but he left")]
+    precision, recall = 1.0, np.sqrt(1e-5)
+    assert scored(pair).table("doc")[0, :3] == pytest.approx(
+        (2 * precision * recall / (precision + recall), precision, recall))
+    assert scored(pair, OCCURRING).table("doc")[0, :3].tolist() == [0.5, 0.5, 0.5]
+
+
+def test_delta_leaves_out_orders_that_no_segment_has() -> None:
+    """The paper's δ / denominator is not defined for a denominator of 0."""
+    assert scored([("He left .", "He left .")], "blonde(tagger=plain,zero=delta)").at("doc")[0] == 1
+
+
+# ---------------------------------------------------------------- notes on the floor
+
+
+def test_floored_categories_are_notes_also_from_the_cache() -> None:
+    pairs = [("He left .", "He left ."), ("but he left so then", "but she left so then"), *[("he saw it now",) * 2] * 2]
+    for _ in range(2):
+        notes = scored(pairs, "blonde(tagger=plain)", cache=True).notes
+        assert f"{ABSENT} 1e-05 (1 of 4 documents)" in notes and f"{UNMATCHED} 1e-05 (1 of 4 documents)" in notes
+
+
+@pytest.mark.parametrize("parameters", ["mean=occurring", "mean=arithmetic", 'weights="pronoun=0"'])
+def test_no_note_where_nothing_is_floored(parameters: str) -> None:
+    notes = scored([("but he left so then", "but she left so then")], f"blonde({parameters},tagger=plain)").notes
+    assert not any("floored" in note for note in notes)
+
+
+def test_the_reason_of_a_score_that_the_paper_leaves_undefined() -> None:
+    scores = scored([("", "but he left"), ("he", "he")], "d-blonde(profile=paper,tagger=plain)")
+    assert math.isnan(scores.at("doc")[0]) and any(ONE_SIDED in note for note in scores.notes)
+
+
+# ---------------------------------------------------------------- mean=occurring
 
 
 def test_what_neither_text_has_does_not_count() -> None:
-    scores = scored([("but he left", "but he went")])
-    told = dict(zip(scores.outputs, scores.table("doc")[0]))
-    assert told["f1"] == 1 and math.isnan(told["entity"]) and math.isnan(told["tense"])
+    scores = scored([("but he left", "but he went")], OCCURRING)
+    values = dict(zip(scores.outputs, scores.table("doc")[0]))
+    assert values["f1"] == 1 and math.isnan(values["entity"]) and math.isnan(values["tense"])
 
 
 @pytest.mark.parametrize("hyp,ref", [("but he left", "but left"), ("but left", "but he left")])
 def test_what_one_text_alone_has_counts_as_0(hyp: str, ref: str) -> None:
-    scores = scored([(hyp, ref)])
-    told = dict(zip(scores.outputs, scores.table("doc")[0]))
-    assert [told[name] for name in ("f1", "precision", "recall")] == [0.5, 0.5, 0.5]
-    assert told["pronoun"] == told["pronoun.precision"] == told["pronoun.recall"] == 0
+    scores = scored([(hyp, ref)], OCCURRING)
+    values = dict(zip(scores.outputs, scores.table("doc")[0]))
+    assert [values[name] for name in ("f1", "precision", "recall")] == [0.5, 0.5, 0.5]
+    assert values["pronoun"] == values["pronoun.precision"] == values["pronoun.recall"] == 0
 
 
 def test_ngrams_longer_than_every_segment_do_not_count() -> None:
-    assert scored([("He left .", "He left .")], "blonde(tagger=plain)").at("doc")[0] == 1
+    assert scored([("He left .", "He left .")], "blonde(mean=occurring,tagger=plain)").at("doc")[0] == 1
 
 
 def test_an_empty_output_scores_0_and_two_empty_texts_nothing() -> None:
-    first, second = scored([("", "but he left"), ("", "")]).at("doc")
+    first, second = scored([("", "but he left"), ("", "")], OCCURRING).at("doc")
     assert first == 0 and math.isnan(second)
 
 
 def test_weights_and_with_d() -> None:
     pair = [("but he left so then", "but she left so then")]
-    assert scored(pair, 'd-blonde(tagger=plain,weights="pronoun=3")').at("doc")[0] == pytest.approx(0.25)
-    plain, with_d = (scored(pair, f"blonde(tagger=plain{more})").at("doc")[0] for more in ("", ",with_d=true"))
+    weighted = scored(pair, 'd-blonde(mean=occurring,tagger=plain,weights="pronoun=3")')
+    assert weighted.at("doc")[0] == pytest.approx(0.25)
+    plain, with_d = (scored(pair, f"blonde(mean=occurring,tagger=plain{more})").at("doc")[0]
+                     for more in ("", ",with_d=true"))
     assert with_d == pytest.approx((6 * plain + 0.5) / 7)  # two categories, four orders, and d-blonde
 
 
-def test_rows_that_are_documents_score_like_documents() -> None:
-    pairs = [("but he left so then", "but she left so then"), ("he saw it", "he saw her")]
-    scores = scored(pairs, "blonde(tagger=plain)")
-    np.testing.assert_array_equal(scores.table("row"), scores.table("doc"))
-
-
-def test_both_definitions_are_in_the_signature() -> None:
-    signature = scored([("he", "he")]).signature
-    assert signature["corpus_score"] == "f1-of-geometric-means" and signature["document_score"] == "mean-of-f1"
-
-
-def test_resampling_uses_the_corpus_definition() -> None:
-    pairs = [(f"but {'he' if i % 2 else 'she'} left", "but she left") for i in range(8)]
-    scores = scored(pairs)
-    assert compare({"sys": scores})["sys"].score == scores.score == pytest.approx(
-        float(scores.reduce(scores.totals().sum(axis=0))[0]))
-
-
-def test_runs_of_0_1_0_keep_their_document_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are known by a signature that names no definition."""
+def test_a_run_keeps_its_document_scores(tmp_path: Path) -> None:
     docs = (Document("d", None, {"r": ("but she left",)}),)
-    for name in ("new", "old"):
-        results = evaluate(Corpus("c", ("de", "en"), docs), [Output("sys", {"d": ("but he left",)})], [SPEC],
-                           Options(cache=False))
-        write_run(results, tmp_path / name)
-        monkeypatch.setattr(DBlonde, "facts", lambda self: {"tagger": "plain-1", "table": "en"})
-    new, old = (open_run(tmp_path / name).scores[SPEC]["sys"] for name in ("new", "old"))
-    assert new.at("doc")[0] == 0.5
-    assert old.at("doc")[0] == old.at("row")[0] == old.score == new.score < 0.01
+    specs = [SPEC, OCCURRING]
+    results = evaluate(Corpus("c", ("de", "en"), docs), [Output("sys", {"d": ("but he left",)})], specs,
+                       Options(cache=False))
+    write_run(results, tmp_path / "run")
+    reopened = open_run(tmp_path / "run")
+    assert [reopened.scores[spec]["sys"].at("doc")[0] for spec in specs] == pytest.approx([np.sqrt(1e-5), 0.5])
 
 
 def test_the_reasons_of_a_score() -> None:
     scores = scored([("but he left so then", "but she left so then")])
     metric = DBlonde(table="en")
-    found = reasons(metric, scores.totals()[0], document_score="mean-of-f1")
-    why = {one.name: one.why for one in found.factors}
-    assert why == {"tense": "in neither text: does not count", "pronoun": "nothing matches: 0",
-                   "entity": "in neither text: does not count", "marker": ""}
-    assert found.floored == ("pronoun precision", "pronoun recall") and found.as_corpus == scores.score
-    said = found.sentence(0.5)
-    assert said.startswith("The score 0.5000 is the mean F1 of pronoun 0.0000, marker 1.0000.")
-    assert "neither text has any: tense, entity" in said and "0.0032 (pronoun precision, pronoun recall: 0" in said
-    one_sided = reasons(metric, scored([("he left", "so left")]).totals()[0], document_score="mean-of-f1")
-    assert [one.why for one in one_sided.factors if one.name in ("pronoun", "marker")] == [
+    why = reasons(metric, scores.totals()[0])
+    assert {factor.name: factor.why for factor in why.factors} == {
+        "tense": "in neither text", "pronoun": "nothing matches: 0", "entity": "in neither text", "marker": ""}
+    assert why.floored == ("pronoun precision", "pronoun recall") and why.occurring == 0.5
+    assert why.sentence(scores.score) == (
+        "The score 0.0032 is the F1 of geometric means of precision and recall (pronoun precision, pronoun recall: 0, "
+        "replaced with 1e-05). The mean F1 of the categories that occur is 0.5000: pronoun 0.0000, marker 1.0000. "
+        "Neither text has any: tense, entity.")
+    one_sided = reasons(metric, scored([("he left", "so left")]).totals()[0])
+    assert [factor.why for factor in one_sided.factors if factor.name in ("pronoun", "marker")] == [
         "only in the output: 0", "only in the reference: 0"]
+    assert one_sided.sentence(math.nan).startswith("There is no score: ")
+    assert reasons(metric, scored([("", "")]).totals()[0]).sentence(math.nan) == "No factor counts: no score."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -133,7 +134,7 @@ def explain(
     doc: Annotated[
         str | None,
         typer.Option("--doc", autocompletion=complete_documents,
-                     help="Document id (default: the document with the lowest score)."),
+                     help="Document id (default: that with the lowest score; BlonDe: with mean=occurring)."),
     ] = None,
     system: Annotated[
         str | None,
@@ -225,12 +226,14 @@ def _categories(found: Explained) -> Table:
         return table
     for name in ("category", "F1", "matched", "missing", "extra", ""):
         table.add_column(name, overflow="fold")
-    values, why = found.values(), {one.name: one.why for one in found.reasons.factors}
-    for category in [name for name in values if name in (*DISCOURSE, *HUMAN)]:
+    for factor in found.reasons.factors:
+        if factor.name not in (*DISCOURSE, *HUMAN):
+            continue
+        category, f1 = factor.name, math.nan if factor.f1 is None else factor.f1
         matched = sum(span.category == category for segment in found.segments for span in segment.matched)
         missing, extra = (words(kind, category) for kind in ("missing", "extra"))
-        table.add_row(category, number(values[category], 4), str(matched), Text(missing, style="red"),
-                      Text(extra, style="magenta"), Text(why[category], style="dim"))
+        table.add_row(category, number(f1, 4), str(matched), Text(missing, style="red"),
+                      Text(extra, style="magenta"), Text(factor.why, style="dim"))
     return table
 
 

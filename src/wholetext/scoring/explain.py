@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, did_you_mean
-from wholetext.metrics.blonde.explain import Compared, MatchedSpan, Reasons, compared, reasons
+from wholetext.metrics.blonde.explain import Compared, MatchedSpan, Reasons, compared, occurring, reasons
 from wholetext.metrics.blonde.metric import Blonde
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
@@ -61,7 +61,8 @@ def explain(
     """Which spans of a document match a reference, are missing or are extra, and how they make its score.
 
     By default the first BlonDe metric of the run (else the first that marks spans), its first reference, and the
-    document with the lowest score. A metric that is not in the run is computed for this document only.
+    document with the lowest score: for BlonDe, the lowest mean over the categories that occur. A metric that is not in
+    the run is computed for this document only.
     What other metrics mark with ``run.detail(i, spans=…)`` is shown as extra, by severity.
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
@@ -70,21 +71,20 @@ def explain(
     if doc is not None:
         _choose("document", doc, ids)
     scores, notes = _scores(results, spec, system, doc)
+    measure, why = scorer(spec).metric, None
+    blonde = measure.resolve(corpus.langs) if isinstance(measure, Blonde) else None  # others may not be there any more
     if doc is None:
-        values = scores.at("doc")
+        values = occurring(blonde, scores.totals()) if blonde else scores.at("doc")
         doc = scores.rows.docs[int(np.nanargmin(values)) if not np.isnan(values).all() else 0]
     refs = used(scores.signature["refs"], corpus.references)
     ref = _choose("reference", ref or refs[0], refs) if refs or ref else ""
     texts = (next(one for one in results.outputs if one.system == system).docs[doc],
              corpus.docs[ids.index(doc)].refs.get(ref, ()))
     details = _details(scores, doc)
-    found, why = scorer(spec).metric, None
-    found = found.resolve(corpus.langs) if isinstance(found, Blonde) else found  # others may not be there any more
     with damaged_details(scores):
-        if isinstance(found, Blonde) and details and all("blonde" in one for _, one in details):
+        if blonde and details and all("blonde" in one for _, one in details):
             segments = compared(details, *texts, which=refs.index(ref))
-            why = reasons(found, scores.totals()[scores.rows.docs.index(doc)],
-                          document_score=scores.signature.get("document_score", "as-corpus"))
+            why = reasons(blonde, scores.totals()[scores.rows.docs.index(doc)])
         elif _marks_spans(scores):
             segments = _marked(details, *texts, glue_of(corpus.langs[1], scores))
         else:

@@ -278,19 +278,16 @@ def _read_metric(
     every = (columnar.read_stats(files.checked(f"stats{i}.parquet"), entry["systems"], most) if parquet else
              json_lines.read_stats(Arrays(files.read(f"stats{i}.npz"), most, place), len(entry["systems"])))
     found = {}
-    overrides = type(metric).reduce_docs is not Metric.reduce_docs
     given = given_parameters(entry["spec"])
     for j, (system, (doc, start, stop, weight, stats, lost)) in enumerate(zip(entry["systems"], every)):
         rows = Rows(docs, sizes, doc, start, stop, weight)
         check_rows(rows, stats, place)
         check_reduction(metric.reduce, stats, len(entry["outputs"]), place)
         place.need(lost is None or lost.shape == (len(stats), 2), "lost tokens are not given for every row")
-        # Runs of 0.1.0 keep the numbers they were written with: their documents were scored as a corpus of one.
-        as_corpus = overrides and "document_score" not in entry["signatures"][j]
         found[system] = Scores(
             metric=entry["spec"], system=system, rows=rows, stats=stats,
-            reduce=metric.reduce, reduce_rows=metric.reduce if as_corpus else metric.reduce_rows,
-            reduce_docs=metric.reduce if as_corpus else metric.reduce_docs, outputs=tuple(entry["outputs"]),
+            reduce=metric.reduce, reduce_rows=metric.reduce_rows, reduce_docs=metric.reduce_docs,
+            outputs=tuple(entry["outputs"]),
             higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
             signature=Signature(entry["signatures"][j], given), lost=lost, stated=tuple(entry.get("notes", ())),
             decimals=metric.decimals,

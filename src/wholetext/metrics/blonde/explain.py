@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ class Factor:
     """One factor of one document; counts are weighted by feature."""
 
     name: str
-    f1: float | None  # as the document score uses it; None where it does not count
+    f1: float | None  # None where neither text has any
     matched: float
     output: float
     reference: float
@@ -28,52 +28,56 @@ class Factor:
 
 @dataclass(frozen=True)
 class Reasons:
-    """The document score, and the score of the corpus definition for this document alone."""
+    """What the factors of a document counted, and their mean over those that occur (``mean=occurring``)."""
 
-    document_score: str  # mean-of-f1, or as-corpus in runs written by 0.1.0
     factors: tuple[Factor, ...]
-    as_corpus: float | None  # the corpus definition on this document alone
-    floored: tuple[str, ...]  # factors raised to the floor in it: "pronoun precision"
-    floor: str  # what a factor of 0 is replaced with
+    mean: str  # the metric's own
+    occurring: float | None  # the mean F1 of the factors that occur
+    floored: tuple[str, ...]  # factors of 0 that the geometric mean replaces: "pronoun precision"
+    floor: str  # what it replaces them with
 
     def sentence(self, score: float) -> str:
-        """The score as the sum it is, in one sentence or two."""
-        counted = [one for one in self.factors if one.f1 is not None and one.weight]
-        absent = [one.name for one in self.factors if one.f1 is None]
-        if self.document_score == "as-corpus":
-            text = f"The score is the corpus definition on this document alone (a run of 0.1.0): {score:.4f}"
-            return f"{text}{self._floors()}."
-        times = {one.name: "" if one.weight == 1 else f" (weight {one.weight:g})" for one in counted}
-        values = ", ".join(f"{one.name} {one.f1:.4f}{times[one.name]}" for one in counted)
-        text = f"The score {score:.4f} is the mean F1 of {values}." if counted else "No factor counts: no score."
-        text += f" Not counted, because neither text has any: {', '.join(absent)}." if absent else ""
-        if self.as_corpus is not None:
-            text += f" The corpus definition would give this document {self.as_corpus:.4f}{self._floors()}."
-        return text
-
-    def _floors(self) -> str:
-        return f" ({', '.join(self.floored)}: 0, replaced with {self.floor})" if self.floored else ""
+        """The score and the mean over the factors that occur, in a few sentences."""
+        if self.occurring is None:
+            return "No factor counts: no score."
+        counted = [factor for factor in self.factors if factor.f1 is not None and factor.weight]
+        absent = [factor.name for factor in self.factors if factor.f1 is None]
+        weights = {factor.name: "" if factor.weight == 1 else f" (weight {factor.weight:g})" for factor in counted}
+        values = ", ".join(f"{factor.name} {factor.f1:.4f}{weights[factor.name]}" for factor in counted)
+        text = f"The mean F1 of the categories that occur is {self.occurring:.4f}: {values}."
+        if np.isnan(score):
+            text = f"There is no score: one of the texts has no category at all. {text}"
+        elif self.mean != "occurring":
+            floors = f" ({', '.join(self.floored)}: 0, replaced with {self.floor})" if self.floored else ""
+            text = f"The score {score:.4f} is the F1 of {self.mean} means of precision and recall{floors}. {text}"
+        return text + (f" Neither text has any: {', '.join(absent)}." if absent else "")
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def reasons(metric: Blonde, totals: FloatArray, *, document_score: str) -> Reasons:
+def occurring(metric: Blonde, totals: FloatArray) -> FloatArray:
+    """(..., k) totals → (...,) the mean F1 of the factors that occur."""
+    return np.asarray(replace(metric, mean="occurring").reduce(totals)[..., 0])
+
+
+def reasons(metric: Blonde, totals: FloatArray) -> Reasons:
     """From the (k,) totals of one document."""
-    table = np.asarray(totals, dtype=np.float64).reshape(-1, 3)
+    table = totals.reshape(-1, 3)
     factors = []
     for name, weight in zip(metric.factors, metric.importance):
         match, ref, sys = table[CATEGORIES.index(name)].tolist()
         f1 = 2 * match / (ref + sys) if ref + sys > 0 else None
         why = "" if match else "nothing matches: 0"
         if sys == ref == 0:
-            why = "in neither text: does not count"
+            why = "in neither text"
         elif sys == 0 or ref == 0:
             why = f"only in the {'output' if sys else 'reference'}: 0"
         factors.append(Factor(name, f1, match, sys, ref, weight, why))
-    value = float(metric.reduce(np.asarray(totals, dtype=np.float64))[0])
-    floor = f"{metric.zero_value:g}" + (" / count" if metric.zero == "delta" else "")
-    return Reasons(document_score, tuple(factors), None if np.isnan(value) else value, metric.floored(totals), floor)
+    mean = float(occurring(metric, totals))
+    floored = tuple(f"{metric.factors[i]} {('precision', 'recall')[side]}"
+                    for i, side in np.argwhere(metric.floored(totals)).tolist())
+    return Reasons(tuple(factors), metric.mean, None if np.isnan(mean) else mean, floored, metric.floor)
 
 
 # ---------------------------------------------------------------- spans

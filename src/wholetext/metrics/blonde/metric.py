@@ -22,12 +22,16 @@ from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime
 
 _ORDERS = slice(len(DISCOURSE), len(DISCOURSE) + len(NGRAMS))
 NOTHING = "neither output nor reference has anything that it counts"
+ONE_SIDED = "only one of output and reference has anything that it counts"
+ABSENT = "n-grams longer than every segment are in neither text and floored to"
+UNMATCHED = "a category without a match is floored to"
 
 
 @dataclass(frozen=True)
 class Blonde(Metric):
     """BlonDe: the mean over categories of the share of aligned, clipped counts (Eqs. 2–10).
 
+    The scores of rows, documents and corpora are one formula, applied to their totals of counts.
     Profiles: ``reference`` is the released code (0.1.4), ``paper`` the printed definitions (uniform weights, one
     temporal sense), ``fixed`` the paper's with pronouns in any case; only ``reference`` keeps the code's smoothing.
     """
@@ -42,7 +46,7 @@ class Blonde(Metric):
     table: str = "auto"  # language, or a TOML file of one's own
     tagger: str = "auto"  # spacy, spacy/NAME, given/FILE … (text/analysis.py)
     clip_scope: Literal["sentence", "document"] = "sentence"
-    mean: Literal["geometric", "arithmetic"] = "geometric"
+    mean: Literal["geometric", "arithmetic", "occurring"] = "geometric"  # of precisions and recalls; occurring: of F1
     smooth: Smoothing = "exp"
     smooth_value: float | None = None
     zero: Literal["floor", "delta"] = "floor"  # a factor of 0 becomes zero_value, or zero_value / count
@@ -72,8 +76,7 @@ class Blonde(Metric):
 
     def facts(self) -> Mapping[str, str]:
         table = self._table
-        facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max",
-                 "corpus_score": f"f1-of-{self.mean}-means", "document_score": "mean-of-f1"}
+        facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max"}
         facts |= {"table.hash": table.digest} if table.origin != "paper" else {}
         files = {"annotations": self.annotations, "names": self.names}
         return facts | {key: units.file_mark(name) for key, name in files.items() if name}
@@ -94,23 +97,31 @@ class Blonde(Metric):
         reader = units.Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
                               by_document=self.clip_scope == "document", lowercase=self.lowercase)
         stats = np.zeros((len(requests), 3 * (len(CATEGORIES) + len(self._features))))
-        counted = [3 * CATEGORIES.index(name) + i for name in self.factors for i in range(3)]
         for index, request in enumerate(requests):
             pairs = reader.pairs(request)
             stats[index] = units.count(pairs, self._features, self._weights)
             run.detail(index, blonde=units.spans(pairs, self._weights))
-            if not stats[index, counted].any():
-                run.detail(index, reason=NOTHING)
+        counts = stats.reshape(len(requests), -1, 3)[:, self._chosen]  # (requests, factors, match|ref|sys)
+        absent = np.asarray(np.equal(counts, 0).all(axis=-1))  # (requests, factors)
+        floored = self.floored(stats).any(axis=-1)
+        for index in np.flatnonzero(np.isnan(self.reduce(stats)[:, 0])).tolist():
+            run.detail(index, reason=NOTHING if absent[index].all() else ONE_SIDED)
+        for index in np.flatnonzero((floored & absent).any(axis=-1)).tolist():
+            run.warn(f"{ABSENT} {self.floor}", index)
+        for index in np.flatnonzero((floored & ~absent).any(axis=-1)).tolist():
+            run.warn(f"{UNMATCHED} {self.floor}", index)
         return stats
 
     # -------------------------------------------------------- from counts to scores: Eqs. 5–10
 
     def reduce(self, totals: FloatArray) -> FloatArray:
         """(..., k) totals → (..., 3 + 3·(categories + features)): F1, precision and recall, over all and of each."""
+        if self.mean == "occurring":
+            return self._occurring(totals)
         table = totals.reshape(*totals.shape[:-1], -1, 3)  # (..., categories + features, match|ref|sys)
         ratio = self._ratios(table)
         known = ratio[..., : len(CATEGORIES), :]
-        chosen = [CATEGORIES.index(name) for name in self.factors]
+        chosen = self._chosen
         values, total = known[..., chosen, :], table[..., chosen, 2:0:-1]  # its denominators: (..., chosen, sys|ref)
         importance = self.importance
         if self.with_d:  # the "sBlonDe" of the released experiments: d-blonde is one more factor
@@ -136,29 +147,34 @@ class Blonde(Metric):
             ratio[..., _ORDERS, side] = self._smoothed(grams[..., 0], grams[..., column], both)
         return ratio
 
-    def floored(self, totals: FloatArray) -> tuple[str, ...]:
-        """Factors whose 0 the geometric mean of ``reduce`` replaces, for one text: ``pronoun precision``."""
+    @property
+    def floor(self) -> str:
+        """What the geometric mean takes a factor of 0 for."""
+        return f"{self.zero_value:g}" + (" / count" if self.zero == "delta" else "")
+
+    def floored(self, totals: FloatArray) -> NDArray[np.bool_]:
+        """(..., k) totals → (..., factors, precision|recall): where the geometric mean replaces a factor of 0."""
+        table = totals.reshape(*totals.shape[:-1], -1, 3)
+        ratio = self._ratios(table)[..., self._chosen, :]
         if self.mean != "geometric":
-            return ()
-        ratio = self._ratios(np.asarray(totals, dtype=np.float64).reshape(-1, 3))
-        least = self.zero_value if self.zero == "floor" else np.nextafter(0, 1)
-        return tuple(f"{name} {side}" for name in self.factors for i, side in enumerate(("precision", "recall"))
-                     if ratio[CATEGORIES.index(name), i] < least)
+            return np.zeros(ratio.shape, dtype=np.bool_)
+        below = ratio < self.zero_value
+        if self.zero == "delta":
+            below = (ratio == 0) & (table[..., self._chosen, 2:0:-1] > 0)
+        return np.asarray(below & (np.asarray(self.importance)[:, None] > 0))
 
-    def reduce_docs(self, totals: FloatArray) -> FloatArray:
-        """The same for single documents: the arithmetic mean over the factors that either side has, of each factor's
-        F1, precision and recall, which are 0 where only one side has it.
+    def _occurring(self, totals: FloatArray) -> FloatArray:
+        """The arithmetic mean, over the factors that either side has, of F1, precision and recall.
 
-        A document has few items of a category, so that 0 matches are common and mean little: in a geometric mean they
-        would decide the score alone. No smoothing, and no floor.
+        They are 0 where only one side has the factor. Nothing is smoothed and nothing floored, so that no factor
+        decides the score of a short text alone.
         """
         match, ref, sys = (totals[..., i::3] for i in range(3))  # each (..., categories + features)
         counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
         either = ((ref > 0) | (sys > 0))[..., None]
         with np.errstate(divide="ignore", invalid="ignore"):  # (..., categories + features, F1|precision|recall)
             three = np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
-        chosen = [CATEGORIES.index(name) for name in self.factors]
-        known = factors = three[..., chosen, :]
+        known = factors = three[..., self._chosen, :]
         importance = self.importance
         if self.with_d:
             inner = _mean(three[..., : len(DISCOURSE), :], (1.0,) * len(DISCOURSE))
@@ -166,9 +182,6 @@ class Blonde(Metric):
         overall = _mean(factors, importance)
         parts = np.concatenate([overall[..., None, :], known, three[..., len(CATEGORIES) :, :]], axis=-2)
         return parts.reshape(*totals.shape[:-1], -1)
-
-    def reduce_rows(self, stats: FloatArray) -> FloatArray:
-        return self.reduce_docs(stats)
 
     def _smoothed(self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]) -> FloatArray:
         """(..., 4) matches and counts of n-grams → ratios.
@@ -197,8 +210,8 @@ class Blonde(Metric):
         if self.mean == "arithmetic":
             return _mean(values, importance)
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.zero == "delta":
-                values = np.where(values == 0, self.zero_value / totals, values)
+            if self.zero == "delta":  # 0/0 is left out
+                values = np.where(values == 0, np.where(totals > 0, self.zero_value / totals, np.nan), values)
             else:
                 values = np.where(values < self.zero_value, self.zero_value, values)  # NaN stays NaN
             return np.asarray(np.exp(_mean(np.log(values), importance)))
@@ -219,6 +232,11 @@ class Blonde(Metric):
     def importance(self) -> tuple[float, ...]:
         """The weight of each factor."""
         return tuple(self._weights.get(name, 1.0) for name in self.factors)
+
+    @cached_property
+    def _chosen(self) -> list[int]:
+        """The place of each factor among all categories."""
+        return [CATEGORIES.index(name) for name in self.factors]
 
     @cached_property
     def _table(self) -> CategoryTable:
