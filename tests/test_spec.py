@@ -61,7 +61,31 @@ def test_alias_expands_and_what_is_given_beside_it_wins() -> None:
     assert scorer("d-bleu(lowercase=true)").spec == "whole:bleu(lowercase=true)"
     assert scorer("slide(size=2):d-bleu").spec == "slide(size=2,step=2):bleu"
     for alias in ALIASES:
+        assert alias == alias.lower()
         assert expand(parse(alias)).metric.name not in ALIASES
+
+
+@pytest.mark.parametrize(("text", "spec"), [
+    ("BERTScore", "bertscore"), ("Doc-BERTScore", "context:bertscore"), ("BLEU", "bleu"), ("chrF++", "chrf++"),
+    ("chrF2", "chrf"), ("spBLEU", "bleu(tokenize=flores200)"), ("COMET-22", "comet"), ("Doc-COMET", "context:comet"),
+    ("COMET-QE", "comet@Unbabel/wmt20-comet-qe-da"), ("COMETKiwi", "comet@Unbabel/wmt22-cometkiwi-da"),
+    ("BLOND", "blonde"), ("BlonDe", "blonde"), ("BLOND-D", "d-blonde"), ("BLOND+", "blonde-plus"),
+    ("FocusDiff", "ds-focus"), ("DS-FOCUS-NN", "ds-focus"), ("DS-SENT-U", "ds-sent"),
+    ("DS-SENT-W", "ds-sent(weighting=w)"), ("MoverScore", "mover"), ("EntityGraph", "entity-graph"),
+    ("GEMBA-MQM@Some/Judge", "judge-mqm@Some/Judge"), ("slide(size=3):Doc-COMET", "slide(size=3,step=3):comet"),
+    ("BERTScore(baseline=My/Table.csv)@Some/Model#Tag", "bertscore(baseline=My/Table.csv)@Some/Model#Tag"),
+])  # fmt: skip
+def test_names_people_type(text: str, spec: str) -> None:
+    assert scorer(text).spec == spec
+
+
+def test_the_name_of_the_slide_paper() -> None:
+    assert scorer("SLIDE-COMETKiwi") == scorer("slide-kiwi")
+
+
+def test_a_name_of_several_metrics_is_refused_with_both() -> None:
+    with pytest.raises(SpecError, match="did you mean ds-focus or ds-sent"):
+        scorer("DiscoScore")
 
 
 @pytest.mark.parametrize(

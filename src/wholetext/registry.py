@@ -6,7 +6,7 @@ import dataclasses
 import re
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -54,7 +54,7 @@ BUILTIN: Mapping[str, str] = {
     "judge-coherence": "wholetext.metrics.judges.judge:JudgeCoherence",
 }
 
-ALIASES: Mapping[str, str] = {
+ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "d-bleu": "whole:bleu",
     "d-chrf": "whole:chrf",
     "doc-bertscore": "context(prev=2):bertscore",
@@ -76,14 +76,40 @@ ALIASES: Mapping[str, str] = {
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",
+    # names of other tools and of papers
+    "sacrebleu": "bleu",
+    "spbleu": "bleu(tokenize=flores200)",
+    "chrf2": "chrf",
+    "chrf2++": "chrf++",
+    "chrfpp": "chrf++",
+    "comet-22": "comet",
+    "comet22": "comet",
+    "wmt22-comet-da": "comet",
+    "cometkiwi": "kiwi",
+    "comet-kiwi": "kiwi",
+    "wmt22-cometkiwi-da": "kiwi",
+    "slide-cometkiwi": "slide-kiwi",
+    "moverscore": "mover",
+    "blond": "blonde",
+    "blond-d": "d-blonde",
+    "dblonde": "d-blonde",
+    "blond+": "blonde-plus",
+    "blonde+": "blonde-plus",
+    "focusdiff": "ds-focus",
+    "ds-focus-nn": "ds-focus",
+    "ds-focus-entity": "ds-focus(focus=entity)",
+    "sentgraph": "ds-sent",
+    "ds-sent-u": "ds-sent",
+    "ds-sent-w": "ds-sent(weighting=w)",
+    "entitygraph": "entity-graph",
+    "lexicalgraph": "lexical-graph",
+    "lexicalchain": "lexical-chain",
+    "gemba": "judge-da",
+    "gemba-da": "judge-da",
+    "gemba-mqm": "judge-mqm",
+    "gemba-esa": "judge-esa",
 }
-# Names of other tools and papers → what to write here
-ELSEWHERE: Mapping[str, str] = {
-    "sacrebleu": "bleu", "spbleu": "bleu(tokenize=flores200)", "chrf2": "chrf", "chrf2++": "chrf++", "chrfpp": "chrf++",
-    "comet22": "comet", "wmt22-comet-da": "comet", "cometkiwi": "kiwi", "comet-kiwi": "kiwi",
-    "wmt22-cometkiwi-da": "kiwi", "gemba": "judge-da", "gemba-da": "judge-da", "gemba-mqm": "judge-mqm",
-    "gemba-esa": "judge-esa", "moverscore": "mover", "discoscore": "ds-focus or ds-sent",
-}  # fmt: skip
+ELSEWHERE: Mapping[str, str] = {"discoscore": "ds-focus or ds-sent"}  # a name that stands for several metrics
 
 
 @dataclass(frozen=True)
@@ -120,6 +146,14 @@ def view_names() -> list[str]:
 def names() -> list[str]:
     """Every metric and alias that can be used, sorted."""
     return sorted({*metric_names(), *ALIASES})
+
+
+def canonical(name: str) -> str:
+    """The metric or alias that a name means in whatever case; an unknown name is returned unchanged."""
+    if name in BUILTIN or name in ALIASES:
+        return name
+    known = {known.casefold(): known for known in names()}
+    return name if name in known.values() else known.get(name.casefold(), name)
 
 
 def metric_class(name: str) -> type[Metric]:
@@ -163,7 +197,8 @@ def catalogue() -> dict[str, dict[str, typing.Any]]:
                 found[name] = entry(name)
             except Exception as fault:  # code of another package: the others are still listed
                 broken[name] = str(fault)
-    return {"metrics": metrics, "aliases": dict(ALIASES), "views": views, "broken": broken}
+    aliases = {alias: str(expand(parse(alias))) for alias in ALIASES}
+    return {"metrics": metrics, "aliases": aliases, "views": views, "broken": broken}
 
 
 def reference_free(alias: str) -> bool:
@@ -212,9 +247,10 @@ def scorer(text: str) -> Scorer:
 
 def expand(spec: Spec) -> Spec:
     """Expand an alias; arguments, view and model given with it override those of the alias."""
-    if spec.metric.name not in ALIASES:
-        return spec
-    base = expand(parse(ALIASES[spec.metric.name]))
+    name = canonical(spec.metric.name)
+    if name not in ALIASES:
+        return replace(spec, metric=Call(name, spec.metric.args))
+    base = expand(parse(ALIASES[name]))
     return Spec(
         metric=Call(base.metric.name, {**base.metric.args, **spec.metric.args}),
         view=spec.view or base.view,

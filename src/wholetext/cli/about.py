@@ -74,7 +74,7 @@ def show(
     ],
 ) -> None:
     """Explain a metric, a view or a spec string."""
-    from wholetext.registry import ALIASES, arguments, scorer, view_class
+    from wholetext.registry import ALIASES, arguments, canonical, scorer, view_class
     from wholetext.spec import Call
 
     with paged():
@@ -85,7 +85,7 @@ def show(
             return
         found = scorer(name)
         metric = found.metric
-        if name in ALIASES:
+        if canonical(name) in ALIASES:
             print(f"{name} stands for {found.spec}\n")
         entry(f"metric {metric.name}: ", f"{metric.summary}\n")
         print()

@@ -20,7 +20,7 @@ from wholetext.meta import judge_statistics as statistics
 from wholetext.meta.judge_statistics import JudgeMeasure, Label
 from wholetext.metrics.judges.prompts import REWORDED
 from wholetext.notebook.display import brief
-from wholetext.registry import scorer
+from wholetext.registry import expand, scorer
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
@@ -114,7 +114,7 @@ def write_judge_check(found: JudgeCheck, folder: Path | str) -> None:
 
 
 def _judge(text: str) -> Spec:
-    spec = parse(text)
+    spec = expand(parse(text))
     if not spec.metric.name.startswith("judge-"):
         raise SpecError(f"{text} is not a judge", next="name a judge: judge-esa@MODEL, judge-mqm@MODEL …")
     return spec

@@ -78,10 +78,10 @@ def spread(argv: list[str]) -> list[str]:
 
 def _is_metric(word: str) -> bool:
     """Whether a word after the first value of ``-m`` is another metric rather than the input file or folder."""
-    from wholetext.registry import names
+    from wholetext.registry import canonical, names
 
     name = re.split(r"[,(@]", re.sub(r"^[a-z]+(\([^)]*\))?:", "", word))[0]
-    return name in names() or not (os.path.exists(word) or _FILE.match(word))  # noqa: PTH110 - names may be too long
+    return canonical(name) in names() or not (os.path.exists(word) or _FILE.match(word))  # noqa: PTH110 - names may be too long
 
 
 def split_metrics(given: list[str] | None) -> list[str] | None:
