@@ -50,7 +50,7 @@ def main() -> None:
     args = parser.parse_args()
     samples = {pair: judged(pair, args.segments) for pair in PAIRS}
     for layer in range(7):
-        metric = BertScore("minilm", layer=layer).resolve(("", "en"))
+        metric = BertScore("minilm", layer=layer, align_scope="sentence").resolve(("", "en"))
         taus, rs = [], []
         for requests, values in samples.values():
             scores = metric.reduce_rows(metric.measure(requests, Engine(("", "en"))))[:, 0]

@@ -249,7 +249,7 @@ def compare_bertscore(python: str, threads: int, data: tuple[Corpus, list[Output
     model, layer = hub.locate("minilm").path, 3
     flat = [[text for doc in corpus.docs for text in output.docs[doc.id]] for output in outputs]
     ref = [text for doc in corpus.docs for text in next(iter(doc.refs.values()))]
-    spec = f"bertscore(layer={layer},align_scope=sequence)@{model}"
+    spec = f"bertscore(layer={layer})@{model}"
     mine = ours(corpus, outputs, spec)
     theirs = original(python, {"tool": "bertscore", "model": str(model), "layer": layer, "threads": threads,
                                "systems": flat, "ref": ref}, folder)  # fmt: skip

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from wholetext.cli.leaderboard import MARKS, arrow, order
 from wholetext.cli.terminal import number
-from wholetext.demo import default_metrics, load
+from wholetext.demo import load
+from wholetext.scoring.defaults import demo_metrics
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.significance.compare import compare
 
@@ -17,7 +18,7 @@ BEGIN, END = "<!-- demo table: written by tools/readme_table.py -->\n", "<!-- en
 
 def table() -> str:
     corpus, outputs = load("de-en")
-    results = evaluate(corpus, outputs, default_metrics(), Options(flags=False))
+    results = evaluate(corpus, outputs, demo_metrics(), Options(flags=False))
     comparisons = [compare(scores) for scores in results.scores.values()]
     lines = ["| system | " + " | ".join(f"{c.metric} {arrow(c)}" for c in comparisons) + " |"]
     lines.append("|---" * (len(comparisons) + 1) + "|")

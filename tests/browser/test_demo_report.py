@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.demo import default_metrics
+from wholetext.scoring.defaults import demo_metrics
 
 pytestmark = pytest.mark.browser
 Look = Callable[..., Any]
@@ -29,7 +29,7 @@ def demo(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_demo_ends_with_a_report(demo: Path, look: Look, artefacts: Path) -> None:
     assert demo.stat().st_size <= 3e6
     page = look(demo)
-    assert page.locator("#leaderboard thead .metric").count() == len(default_metrics())
+    assert page.locator("#leaderboard thead .metric").count() == len(demo_metrics())
     assert page.locator("#leaderboard tbody tr").count() == 4
     assert "suspicious" in page.locator("#leaderboard tr", has_text="loopy").inner_text()
     page.screenshot(path=artefacts / "demo-leaderboard.png", full_page=True)
@@ -38,7 +38,7 @@ def test_the_demo_ends_with_a_report(demo: Path, look: Look, artefacts: Path) ->
 def test_a_document_of_the_demo(demo: Path, look: Look, artefacts: Path) -> None:
     page = look(demo, "document?d=0")
     assert page.locator("tr.segment").count() == 9
-    if "blonde" in default_metrics():
+    if "blonde" in demo_metrics():
         for kind in ("matched", "extra", "missing"):
             assert page.locator(f"td .unit.{kind}").count() > 0
         assert re.search(r"pronoun\s*\d+ matched", page.locator("fieldset.chips").last.inner_text())

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 from record_demo import PAGE, record
 
-from wholetext.demo import default_metrics
+from wholetext.scoring.defaults import demo_metrics
 
 RECORDING = PAGE.read_text("utf-8").split("```text\n")[1].split("```")[0]
 NUMBER = re.compile(r"\d+\.\d+")
@@ -28,7 +28,7 @@ def test_the_recording_and_the_readme_have_the_same_scores() -> None:
 
 @pytest.mark.slow
 def test_the_recording_is_fresh() -> None:
-    if len(default_metrics()) < 5 or find_spec("jinja2") is None:
+    if len(demo_metrics()) < 5 or find_spec("jinja2") is None:
         pytest.skip("the extra demo is not installed")
 
     def words(text: str) -> list[str]:

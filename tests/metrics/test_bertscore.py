@@ -11,12 +11,12 @@ from neural_texts import ORACLE, cut, oracle, texts
 
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
+from wholetext.scoring.evaluate import Options, score_texts
 from wholetext.types import Excerpt, FloatArray, Request
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 TOLERANCE = 2e-6
-COMPAT: dict[str, Any] = {"align_scope": "sequence"}  # what the published code does
 TEXTS = texts()
 
 
@@ -38,10 +38,22 @@ def close(found: FloatArray, entry: dict[str, list[float]]) -> None:
     np.testing.assert_allclose(found, np.stack([entry["P"], entry["R"], entry["F"]], axis=1), atol=TOLERANCE, rtol=0)
 
 
+def test_names_give_the_numbers_of_the_published_tools() -> None:
+    model, lines = ORACLE / "models" / "tiny-bert", TEXTS["en-de"]
+    published = {
+        "BERTScore": oracle("bertscore/sentence.json")["models"]["tiny-bert|layer4|idf=False"]["expected"]["en-de"],
+        "doc-bertscore": oracle("bertscore/doc_fork.json")["models"]["tiny-bert"]["expected"]["idf=False"]["en-de"],
+    }
+    for name, expected_scores in published.items():
+        result = score_texts(lines["hyp"], refs=lines["ref"], docs=lines["doc"], metric=f"{name}(layer=4)@{model}",
+                             langs="en-de", options=Options(cache=False))
+        np.testing.assert_allclose(result.at("segment"), expected_scores["F"], atol=TOLERANCE, rtol=0)
+
+
 @pytest.mark.parametrize("case", oracle("bertscore/sentence.json")["models"].values(),
                          ids=list(oracle("bertscore/sentence.json")["models"]))
 def test_sentence_scores_of_bert_score(case: dict[str, Any]) -> None:
-    metric = BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], idf=case["idf"], **COMPAT)
+    metric = BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], idf=case["idf"])
     for pair, wanted in case["expected"].items():
         close(scores(metric, cut(TEXTS[pair])), wanted)
 
@@ -49,7 +61,7 @@ def test_sentence_scores_of_bert_score(case: dict[str, Any]) -> None:
 def test_rescaling() -> None:
     case = oracle("bertscore/sentence.json")["extras"]["rescaled"]
     table = str(ORACLE / "bertscore" / case["baseline"])
-    metric = BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], baseline=table, **COMPAT)
+    metric = BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], baseline=table)
     close(scores(metric, cut(TEXTS["en-de"])[:10]), case)
     assert metric.facts()["baseline_hash"]
 
@@ -60,14 +72,14 @@ def test_several_references_give_the_best_of_each_number() -> None:
     asked = [
         Request((one(lines["hyp"][i]),), None, (one(lines["ref"][i]), one(lines["hyp"][i + 1]))) for i in range(10)
     ]
-    close(scores(BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], **COMPAT), asked), case)
+    close(scores(BertScore(str(ORACLE / case["model"]), layer=case["num_layers"]), asked), case)
 
 
 def test_empty_text_scores_zero_with_a_warning() -> None:
     case = oracle("bertscore/sentence.json")["extras"]["edge_cases_batch1"]
     asked = [Request((one(hyp),), None, (one(ref),)) for hyp, ref in zip(case["hyp"], case["ref"])]
     engine = Engine()
-    close(scores(BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], **COMPAT), asked, engine), case)
+    close(scores(BertScore(str(ORACLE / case["model"]), layer=case["num_layers"]), asked, engine), case)
     blank = {i for i, (hyp, ref) in enumerate(zip(case["hyp"], case["ref"])) if not hyp.strip() or not ref.strip()}
     assert blank and {i for i, facts in engine._details.items() if "empty" in facts["notes"][0]} == blank
 
@@ -77,16 +89,17 @@ def test_document_scores_of_the_fork(name: str) -> None:
     case = oracle("bertscore/doc_fork.json")["models"][name]
     for pair, wanted in case["expected"]["idf=False"].items():
         asked = cut(TEXTS[pair], prev=2)
-        found = scores(BertScore(str(ORACLE / case["model"]), layer=4, truncation="reference", **COMPAT), asked)
+        found = scores(BertScore(str(ORACLE / case["model"]), layer=4, truncation="reference"), asked)
         close(found, wanted)
-        default = scores(BertScore(str(ORACLE / case["model"]), layer=4, **COMPAT), asked)
+        default = scores(BertScore(str(ORACLE / case["model"]), layer=4), asked)
         same = np.setdiff1d(np.arange(len(found)), wanted["truncated"])  # the others are cut elsewhere by default
         np.testing.assert_allclose(default[same], found[same], atol=TOLERANCE, rtol=0)
 
 
 @pytest.mark.parametrize("case", oracle("bertscore/doc_independent.json")["models"].values(), ids=lambda c: c["model"])
 def test_document_scores_as_the_paper_defines_them(case: dict[str, Any]) -> None:
-    variants: dict[str, Any] = {"sentence_scope": {}, "sequence_scope": COMPAT, "sentence_scope_idf": {"idf": True}}
+    paper: dict[str, Any] = {"align_scope": "sentence"}
+    variants = {"sentence_scope": paper, "sequence_scope": {}, "sentence_scope_idf": {**paper, "idf": True}}
     for pair, wanted in case["expected"].items():
         for variant, options in variants.items():
             metric = BertScore(str(ORACLE / case["model"]), layer=case["num_layers"], **options)
@@ -102,4 +115,4 @@ def test_byte_level_vocabularies_see_a_space_before_the_first_word() -> None:
     lines = TEXTS["en-de"]
     pairs = [*zip(lines["hyp"][:8], lines["ref"][:8]), (" spaced  out ", "spaced out")]
     asked = [Request((one(hyp),), None, (one(ref),)) for hyp, ref in pairs]
-    close(scores(BertScore(str(ORACLE / "extra" / "tiny-roberta"), layer=wanted["layer"], **COMPAT), asked), wanted)
+    close(scores(BertScore(str(ORACLE / "extra" / "tiny-roberta"), layer=wanted["layer"]), asked), wanted)

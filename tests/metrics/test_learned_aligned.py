@@ -39,7 +39,7 @@ def one(hyp: str, ref: str) -> Request:
 def test_the_untrained_score_is_bertscore() -> None:
     engine = Engine(("zh", "en"))
     mine = form(engine, layers=[0, 1, 2])
-    metric = BertScore(str(MODEL), layer=1).resolve(("zh", "en"))
+    metric = BertScore(str(MODEL), layer=1, align_scope="sentence").resolve(("zh", "en"))
     wanted = metric.reduce_rows(metric.measure(PAIRS, engine))[:, 0]
     np.testing.assert_allclose(mine.untrained(mine.features(PAIRS, engine)), wanted, atol=2e-6)
 

@@ -45,7 +45,7 @@ def features(*pairs: tuple[str, str]) -> FloatArray:
 def test_precision_and_recall_are_those_of_bertscore() -> None:
     engine = Engine(("zh", "en"))
     found = form().features(PAIRS, engine)
-    metric = BertScore(str(MODEL), layer=1).resolve(("zh", "en"))
+    metric = BertScore(str(MODEL), layer=1, align_scope="sentence").resolve(("zh", "en"))
     wanted = metric.reduce_rows(metric.measure(PAIRS, engine))
     precision, recall = (wanted[:, metric.outputs.index(name)] for name in ("precision", "recall"))
     np.testing.assert_allclose(found[:, 1], precision, atol=2e-6)

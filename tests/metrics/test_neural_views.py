@@ -14,6 +14,7 @@ from wholetext.backends.layout import Layout, Parts
 from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
 from wholetext.metrics.bertscore import BertScore
 from wholetext.metrics.comet import Comet
+from wholetext.metrics.discoscore import DsFocus, DsSent
 from wholetext.metrics.mover import Mover
 from wholetext.metrics.sbert import Sbert
 from wholetext.registry import scorer
@@ -235,6 +236,15 @@ def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
     for spec, model in models.items():
         with pytest.raises(ModelError, match=f"wholetext models fetch {model}"):
             scorer(spec).metric.resolve(("en", "de"))
+    english = {"doc-bertscore": "FacebookAI/roberta-large", "mover": "FacebookAI/roberta-large",
+               "sbert": "sentence-transformers/all-MiniLM-L6-v2"}
+    for spec, model in english.items():  # whatever is installed
+        metric = scorer(spec).metric
+        with pytest.raises(ModelError, match=f"wholetext models fetch {model}.* or write {metric.name}@minilm"):
+            metric.resolve(("de", "en"))
+    for metric in (DsFocus(), DsSent()):
+        with pytest.raises(ModelError, match=f"fetch bert-base-uncased, or write {metric.name}@minilm"):
+            metric.encoder(Engine())
     with pytest.raises(MetricError, match="target language"):
         scorer("bertscore").metric.resolve(("", ""))
 

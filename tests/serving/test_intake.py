@@ -89,7 +89,9 @@ def test_json_that_is_refused(data: Path, asked: Any) -> None:
 
 
 def test_metrics_whose_model_is_not_here_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "present", lambda model: None if "comet" in model else model)
+    monkeypatch.setattr(intake, "present", lambda model: None if "comet" in model or "bert" in model else model)
     found = intake.offered_metrics()
     assert found["missing"]["doc-comet"] == "Unbabel/wmt22-comet-da" and "wt-mini" not in found["missing"]
+    assert found["missing"]["bertscore"] == "FacebookAI/roberta-large"
+    assert "doc-bertscore@minilm" in found["aliases"] and not {"chrf2", "gemba-mqm"} & {*found["aliases"]}
     assert "chrf" in found["metrics"] and "chrf" not in found["missing"] and "judge-da" not in found["metrics"]

@@ -71,7 +71,8 @@ def test_secrets_are_compared_whole() -> None:
     ("chrf", "chrf"), ("doc-comet", "context:comet"), ("paragraph(size=6):chrf", "paragraph(size=6):chrf"),
     ("slide-kiwi", "slide(joiner=space,size=6,step=6):comet@Unbabel/wmt22-cometkiwi-da"),
     ("comet@our/model", "comet@our/model"),
-    ("learned@wt-mini", "learned@wt-mini"), ("blonde(table=de)", "blonde(table=de)"),
+    ("learned@wt-mini", "learned@wt-mini"), ("doc-bertscore@minilm", "context:bertscore@minilm"),
+    ("blonde(table=de)", "blonde(table=de)"),
 ])  # fmt: skip
 def test_metrics_that_are_served(text: str, spec: str) -> None:
     assert allowed_metric(text, ServeOptions(models=("our/model",))) == spec
@@ -82,7 +83,7 @@ def test_metrics_that_are_served(text: str, spec: str) -> None:
     "lexical-graph(vectors=/etc/passwd)", "lexical-graph(vectors=x)", "metricx(tokenizer=gpt2)",
     "blonde(names=/etc/passwd)", "blonde(names=..)", "blonde(names=notes.txt)", "blonde(annotations=notes)",
     "bertscore(baseline=notes.tsv)", "blonde(table=notes.toml)",
-    "judge-da", "judge-mqm@our/model", "comet@our/model#../x",
+    "judge-da", "GEMBA-MQM@our/model", "comet@our/model#../x",
 ])  # fmt: skip
 def test_metrics_that_are_not(text: str) -> None:
     with pytest.raises(SpecError, match=r"requests may not name files|judges are not served"):

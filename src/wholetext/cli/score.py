@@ -374,11 +374,12 @@ def demo(
 ) -> None:
     """Score the bundled documents with every kind of metric that is installed."""
     from wholetext.cli.leaderboard import render
-    from wholetext.demo import default_metrics, load
+    from wholetext.demo import load
     from wholetext.errors import MissingExtra, RunError
     from wholetext.io import Loaded
     from wholetext.reporting.page import report
     from wholetext.scoring.comparison import compare_run
+    from wholetext.scoring.defaults import demo_metrics
     from wholetext.scoring.evaluate import Options, open_run
     from wholetext.scoring.run import make_run
 
@@ -387,7 +388,7 @@ def demo(
     with suppress(RunError):  # a run that is a demo's may be replaced without asking
         overwrite = overwrite or open_run(out).corpus.id.startswith("demo-")
     with progress_bar(quiet=False) as progress:
-        results = make_run(Loaded(corpus, outputs, ()), metric or default_metrics(), Options(progress=progress),
+        results = make_run(Loaded(corpus, outputs, ()), metric or demo_metrics(), Options(progress=progress),
                            out=out, overwrite=overwrite)
     with terminal.paged():
         render(results, compare_run(results)[1], "table")

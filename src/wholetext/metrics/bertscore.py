@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from wholetext.backends.embeddings import Tokens, TokenVectors
 from wholetext.backends.encoder import open_encoder
-from wholetext.backends.hub import locate as hub
-from wholetext.backends.tokenizer import FILES, TokenizedText, read_config
+from wholetext.backends.tokenizer import TokenizedText, read_config
 from wholetext.errors import InputError, ModelError
 from wholetext.languages import code_of
-from wholetext.metrics.model_metric import EncoderMetric, model_for
+from wholetext.metrics.model_metric import EncoderMetric, locate, model_for
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
 
 if TYPE_CHECKING:
@@ -83,8 +82,8 @@ class TokenMetric(EncoderMetric):
 
     def resolve(self, langs: tuple[str, str]) -> Self:
         others = BY_LANGUAGE.get(code_of(langs[1]), OTHERS)
-        model = self.model or model_for(langs[1], "bertscore", ENGLISH, others)
-        located = hub.locate(model, self.revision, patterns=FILES)
+        model = self.model or model_for(langs[1], self.name, ENGLISH, others)
+        located = locate(self.name, model, self.revision)
         depth = int(read_config(located.path).get("num_hidden_layers") or 12)
         layer = LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth)) if self.layer is None else self.layer
         if not 0 <= layer <= depth:
@@ -134,8 +133,9 @@ class TokenMetric(EncoderMetric):
 class BertScore(TokenMetric):
     """BERTScore (Zhang et al. 2020, eq. 1); under ``context`` it is Doc-BERTScore (Vernikos et al. 2022, §3).
 
-    Tokens are matched within the scored segments, as both papers define it; ``align_scope=sequence`` also lets them
-    match context and markers, as the published code does. Several references: the best P, R and F, each by itself.
+    Tokens may also match the other side's context and markers, as in the published code (bert-score and its fork for
+    documents); ``align_scope=sentence`` matches within the scored segments alone, as both papers define it. Several
+    references: the best P, R and F, each by itself.
     """
 
     name = "bertscore"
@@ -144,7 +144,7 @@ class BertScore(TokenMetric):
     worst = 0.0  # what an empty hypothesis scores
     outputs = ("f1", "precision", "recall")
 
-    align_scope: Literal["sentence", "sequence"] = "sentence"
+    align_scope: Literal["sentence", "sequence"] = "sequence"
     match_special_tokens: bool | None = None  # as align_scope has it unless given
     baseline: str = ""  # a table LAYER,P,R,F: scores are rescaled to (x − b) / (1 − b)
 

@@ -13,15 +13,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wholetext.backends.encoder import open_encoder
-from wholetext.backends.hub.locate import locate
-from wholetext.backends.tokenizer import FILES
 from wholetext.backends.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.errors import SpecError, count
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Matching, Weighting, WordsFrom, grid, mentions
 from wholetext.metrics.cohesion.metric import Focus, FocusMetric
 from wholetext.metrics.cohesion.vectors import EMBEDDED
-from wholetext.metrics.model_metric import english_only
+from wholetext.metrics.model_metric import english_only, locate
 from wholetext.metrics.mover import earth_movers_distance
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
@@ -49,15 +47,19 @@ class EncodedMetric(FocusMetric):
 
     def facts(self) -> Mapping[str, str]:
         tagger, *vectors = super().facts().items()
-        return dict([tagger, ("model", locate(self.model, self.revision, patterns=FILES).id), *vectors])
+        return dict([tagger, ("model", locate(self.name, self.model, self.revision).id), *vectors])
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return (*super().notes(langs), *english_only(self.model, langs[1]))
 
     def encoder(self, run: Runtime) -> WordEncoder:
-        key = ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype)
-        return run.resource(key, lambda: WordEncoder(open_encoder(run, self.model, self.revision, self.layers),
-                                                     layers=self.layers, too_long=self.too_long))
+        def make() -> WordEncoder:
+            locate(self.name, self.model, self.revision)  # its error names the embedded model
+            encoder = open_encoder(run, self.model, self.revision, self.layers)
+            return WordEncoder(encoder, layers=self.layers, too_long=self.too_long)
+
+        return run.resource(
+            ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype), make)
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
         """Tokens of hypothesis and references together; only ``truncate`` loses any."""

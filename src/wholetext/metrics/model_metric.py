@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import together
-from wholetext.errors import MetricError
+from wholetext.backends.tokenizer import FILES
+from wholetext.errors import MetricError, ModelError
 from wholetext.languages import code_of
 from wholetext.types import Fit, Metric, Request, Runtime
 
@@ -80,13 +81,22 @@ class EncoderMetric(ModelMetric):
 
 
 def model_for(lang: str, metric: str, english: str, others: str) -> str:
-    """The model for a target language: for English the embedded MiniLM where it is installed."""
+    """The published model for a target language."""
     if not lang:
         raise MetricError("the model is chosen by the target language, and that is not known",
                           next=f"give it (-l de-en, in Python langs=), or name a model: {metric}@minilm for English")
-    if code_of(lang) != "en":
-        return others
-    return "minilm" if hub.embedded("minilm") else english
+    return english if code_of(lang) == "en" else others
+
+
+def locate(metric: str, model: str, revision: str) -> hub.Located:
+    """Locate the model of a metric; the error for a missing English one also names the embedded MiniLM."""
+    try:
+        return hub.locate(model, revision, patterns=FILES)
+    except ModelError as fault:
+        if model == "minilm" or model.rsplit("/", 1)[-1].lower() not in ENGLISH_MODELS:
+            raise
+        raise ModelError(fault.what, where=fault.where, next=f"{fault.next}, or write {metric}@minilm for the small "
+                         "English model of wholetext[minilm]") from fault
 
 
 def english_only(model: str, lang: str) -> tuple[str, ...]:

