@@ -239,7 +239,8 @@ def write_page(told: Sequence[Mapping[str, Any]], asked: Sequence[tuple[str, str
         "every number in it but those of the reading.", "", *reading(), "",
         "System-level agreement with people: Pearson's r between a metric's system scores and the official human ones "
         "(MQM, or standardised direct assessment), and how many pairs of systems are in the order people put them in. "
-        "The encoder is the embedded MiniLM (`bertscore@minilm`, `sbert@minilm`): six layers, English only. All "
+        "The encoder is the embedded MiniLM (`bertscore@minilm` with `align_scope=sentence`, "
+        "`sbert@minilm`): six layers, English only. All "
         f"documents of each set, whole. Intervals are of {DRAWS:,} resamples of the documents, the same for every "
         "setting.", "", "".join(extent(sets, asked)), "",
         "| set | human scores | systems | documents | segments |", "|---|---|---:|---:|---:|",

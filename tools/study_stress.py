@@ -64,6 +64,7 @@ SETS = {
     "dev zh-en": Set("wmt22.da", "zh-en", "dev", test=False),
 }
 EMBEDDED = ("bertscore", "sbert", "wt-mini")
+SPECS = {"bertscore": "bertscore(align_scope=sentence)@minilm", "sbert": "sbert@minilm"}  # name here → what is scored
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,8 @@ def measure(name: str, group: str, work: Path, every: int) -> None:
     corpus, outputs = load(SETS[name], every)
     first, second = corpus.references
     options = Options(cache=work / "cache.sqlite", flags=False)
-    found = stress(corpus, [], chosen.metrics, StressOptions(doses=chosen.doses, text=second), options)
+    specs = [spec_of(metric) for metric in chosen.metrics]
+    found = stress(corpus, [], specs, StressOptions(doses=chosen.doses, text=second), options)
     names = dict(zip(found.metrics, chosen.metrics))  # as they are written here
     items = [{"change": one.change, "kind": one.kind, "dose": one.dose, "doc": one.doc, "share": one.made / one.sites,
               "sites": one.sites, "loss": {names[spec]: loss for spec, loss in
@@ -151,11 +153,17 @@ def measure(name: str, group: str, work: Path, every: int) -> None:
     print(time.strftime("%H:%M:%S"), file.stem, f"{time.process_time() - began:.0f} s", flush=True)
 
 
+def spec_of(metric: str) -> str:
+    """The spec of a metric as it is written here."""
+    view, colon, name = metric.rpartition(":")
+    return f"{view}{colon}{SPECS.get(name, name)}"
+
+
 def spreads(corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str], options: Options) -> dict[str, float]:
     """Standard deviation between systems of their mean scores of the same few documents."""
     docs = tuple(corpus.docs[at] for at in np.linspace(0, len(corpus) - 1, min(SPREAD, len(corpus))).astype(int))
     some = [Output(one.system, {doc.id: one.docs[doc.id] for doc in docs}) for one in outputs]
-    results = evaluate(replace(corpus, docs=docs), some, metrics, options)
+    results = evaluate(replace(corpus, docs=docs), some, [spec_of(metric) for metric in metrics], options)
     return {metric: spread(by_system, list(by_system)) for metric, by_system in zip(metrics, results.scores.values())}
 
 
