@@ -23,13 +23,13 @@ downloaded by default.
 def page() -> str:
     """The reference of all built-in metrics."""
     from wholetext.files.parsing import read_toml
-    from wholetext.registry import ALIASES, BUILTIN
+    from wholetext.registry import BUILTIN, catalogue
 
     facts = read_toml(FACTS.read_bytes())
     rows = [_row(name, anchor) for name, anchor in zip(BUILTIN, _anchors(list(BUILTIN)))]
     table = ["| metric | | reads | range | model |", "|---|---|---|---|---|", *rows, ""]
-    aliases = ["## Aliases", "", "| you write | it is |", "|---|---|"]
-    aliases += [f"| `{alias}` | `{spec}` |" for alias, spec in sorted(ALIASES.items())]
+    aliases = ["## Aliases", "", "In any case: `COMET-22` is `comet-22`.", "", "| you write | it is |", "|---|---|"]
+    aliases += [f"| `{alias}` | `{spec}` |" for alias, spec in sorted(catalogue()["aliases"].items())]
     sections = [_section(name, facts.get(name, {})) for name in BUILTIN]
     return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join(sections)
 
