@@ -1,0 +1,86 @@
+"""Print the size of the package by folder: statements, lines and ``raise``, core and slices apart.
+
+    python tools/statements.py [FOLDER]    FOLDER is src/wholetext unless another tree is named
+
+Statements are ``ast.stmt`` nodes, so that formatting does not count. The longest prefix in PARTS decides where a file
+belongs; a folder that has none is core.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "wholetext"
+
+# part → statements it may have, folders and files of it in today's tree and in the tree to come
+CORE = {
+    "root": (900, ()),
+    "io": (1700, ("io",)),
+    "text": (1000, ("text", "languages", "taggers")),
+    "metrics": (2000, ("metrics",)),
+    "models": (1500, ("models", "backends")),
+    "scoring": (2600, ("scoring", "significance", "files", "executors", "tracking")),
+    "report": (850, ("report", "reporting")),
+    "cli": (1000, ("cli",)),
+    "notebook, demo": (150, ("notebook", "demo")),
+    "flags": (550, ("flags",)),
+}
+SLICES = {
+    "align": (900, ("align", "alignment")),
+    "meta": (3600, ("meta", "cli/meta.py", "cli/meta_tables.py", "cli/contrast.py")),
+    "judges": (1200, ("judges", "metrics/judges", "backends/chat", "meta/judge_check.py", "meta/judge_statistics.py",
+                      "reporting/judge_panels.py")),
+    "training": (1600, ("training", "backends/learned", "metrics/learned.py", "metrics/wt_doc.py",
+                        "cli/train.py")),
+    "stress": (1200, ("stress", "perturbation", "reporting/stress_panels.py", "cli/studies")),
+    "annotation": (450, ("annotation", "cli/annotation.py")),
+    "ranking": (300, ("ranking", "reporting/rankings.py", "cli/rank.py")),
+    "serving": (750, ("serving", "cli/web")),
+    "later": (0, ("reproduce", "integrations", "terms", "pick")),
+}  # fmt: skip
+PARTS = {prefix: part for table in (CORE, SLICES) for part, (_, prefixes) in table.items() for prefix in prefixes}
+
+
+def part_of(file: str) -> str:
+    """Name the part that a file belongs to, by its path inside the package."""
+    pieces = file.split("/")
+    prefixes = ("/".join(pieces[:n]) for n in range(len(pieces), 0, -1))
+    return next((PARTS[prefix] for prefix in prefixes if prefix in PARTS), "root" if len(pieces) == 1 else pieces[0])
+
+
+def size(text: str) -> tuple[int, int, int]:
+    """Count statements, lines and ``raise``."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    return len(nodes), text.count("\n"), sum(isinstance(node, ast.Raise) for node in nodes)
+
+
+def main(root: Path) -> None:
+    """Print the table."""
+    sizes: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for file in root.rglob("*.py"):
+        part = part_of(file.relative_to(root).as_posix())
+        sizes[part] = [total + count for total, count in zip(sizes[part], size(file.read_text("utf-8")))]
+    unknown = dict.fromkeys(sorted(sizes.keys() - CORE.keys() - SLICES.keys()), (0, ()))
+    print(f"{'':20}{'statements':>11}{'budget':>9}{'lines':>9}{'raise':>7}")
+    for name, table in (("core", {**CORE, **unknown}), ("slices", SLICES)):
+        for part, (budget, _) in table.items():
+            if part in sizes:
+                row(part, sizes[part], budget)
+        parts = [sizes[part] for part in table if part in sizes]
+        row(name.upper(), [sum(column) for column in zip(*parts)], sum(budget for budget, _ in table.values()))
+    total = [sum(column) for column in zip(*sizes.values())]
+    row("ALL", total, 23_000)
+    print(f"{1000 * total[2] / total[1]:.1f} raise per 1,000 lines")
+
+
+def row(name: str, counts: list[int], budget: int) -> None:
+    """Print a line of the table."""
+    statements, lines, raises = counts
+    print(f"{name:20}{statements:>11,}{budget:>9,}{lines:>9,}{raises:>7,}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE)
