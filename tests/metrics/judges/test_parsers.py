@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -22,11 +23,9 @@ PARSERS = (parse_score, parse_errors, parse_choice, parse_rubric)
 
 @pytest.mark.parametrize(("text", "score"), [
     ("85", 85), (" 85\n", 85), ("85.", 85), ("**85**", 85), ("85/100", 85), ("85 out of 100", 85), ("Score: 85", 85),
-    ("Score (0-100): 85", 85), ("**Score:** 85/100", 85), ("The score is 85.", 85), ("I would give a score of 85", 85),
-    ("Rating = 100", 100), ("0", 0), ('{"score": 85}', 85), ('{"score": "85"}', 85), ('{"score": 85.0}', 85),
-    ('```json\n{"score": 85}\n```', 85), ('Here it is: {"score": 85, "reason": "3 errors"}', 85),
-    ("<think>maybe 20, or 30</think>\n85", 85), ("The text is fluent.\n\n85", 85), ("Score: 85\nScore: 85/100", 85),
-    ("A fair text with 2 slips.\nScore: 70", 70),
+    ("Score (0-100): 85", 85), ("**Score:** 85/100", 85), ("Score\n85", 85), ("Rating = 100", 100), ("0", 0), ('{"score": 85}', 85), ('{"score": "85"}', 85), ('{"score": 85.0}', 85),
+    ('```json\n{"score": 85}\n```', 85), ('Here is my answer:\n{"score": 85, "reason": "3 errors"}', 85),
+    ("<think>maybe 20, or 30</think>\n85", 85),
 ])  # fmt: skip
 def test_scores_are_read(text: str, score: float) -> None:
     found = parse_score(text)
@@ -38,6 +37,8 @@ def test_scores_are_read(text: str, score: float) -> None:
     "between 70 and 80", "Score: 70-80", "Score: 70, no: score: 80", '{"score": 85.5}', '{"score": true}',
     '{"score": null}', '{"score": 101}', '{"points": 85}', '{"score": 85', "70\n80", "1,000", "A: 70, B: 80",
     '{"score": 1, "score": 2}', "[85]x", "8 5", "Score: 7/10", "Rating: 4/5", "Score: 2023",
+    "I would rate it 70 out of 100.", "The text is fluent.\n\n85", "Score: 85\n\nActually, that is too high.", "> 85",
+    "Example output:\n85", 'The format is:\n{"score": 85}', '{"score": 85}\nOr ninety.', "9" * 5000,
 ])  # fmt: skip
 def test_what_is_no_score_is_said_to_be_none(text: str) -> None:
     found = parse_score(text)
@@ -46,15 +47,22 @@ def test_what_is_no_score_is_said_to_be_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", [
     "I'm sorry, but I can't help with that.", "I cannot assist with this request.", "As an AI, I have no opinion.",
-    "I'm unable to evaluate this content as it may violate the usage policy.",
+    "I'm unable to evaluate this content as it may violate the usage policy.", "抱歉，我无法评估。",
+    "Es tut mir leid, dabei kann ich nicht helfen.", "Je suis désolé, mais je ne peux pas vous aider.",
+    "Lo siento, no puedo evaluar esto. 0", "Извините, я не могу помочь.", "申し訳ありませんが、できません。",
 ])  # fmt: skip
 def test_refusals_are_told_from_answers_that_cannot_be_read(text: str) -> None:
     assert all(parse(text).refused and not parse(text).ok for parse in PARSERS)
 
 
-def test_the_last_word_of_an_answer_that_was_cut_is_not_believed() -> None:
+@pytest.mark.parametrize("text", ["I cannot find any errors.", "I can't give more than 50.", 'It says "I cannot".',
+                                  "翻译无法表达原文的意思。", "この訳は理解できません。"])  # fmt: skip
+def test_who_answers_does_not_refuse(text: str) -> None:
+    assert not any(parse(text).refused for parse in PARSERS)
+
+
+def test_the_text_of_an_answer_that_was_cut_is_not_believed() -> None:
     assert not parse_score("Score: 8", cut=True).ok
-    assert parse_score("Score: 85 because the", cut=True).score == 85
     assert not parse_errors('Major:\naccuracy - "a"', cut=True).ok
     assert parse_score('{"score": 85}', cut=True).score == 85
 
@@ -67,9 +75,7 @@ accuracy/addition - "not the account holder"
 - **accuracy/omission** - “the year” - left out
 Minor:
 1. fluency/grammar – 'isn't' – should be plural
-fluency/register - "dir", "du"
-
-Overall a good text.'''
+fluency/register - "dir", "du"'''
     assert parse_errors(text).faults == (
         Fault("major", "accuracy/addition", "not the account holder"),
         Fault("major", "accuracy/omission", "the year", "", "left out"),
@@ -104,14 +110,15 @@ def test_lists_of_errors_that_cannot_be_read_are_not_taken_for_empty(text: str) 
 @pytest.mark.parametrize(("text", "choice"), [
     ("A", "A"), ("b.", "B"), ("**A**", "A"), ("[[B]]", "B"), ("tie", "tie"), ("Better: A", "A"),
     ("Translation B is better.", "B"), ("The better translation is A", "A"), ('{"better": "A"}', "A"),
-    ('{"better": "tie"}', "tie"), ("A\nIt is more fluent than the other.", "A"),
+    ('{"better": "tie"}', "tie"),
 ])  # fmt: skip
 def test_choices_are_read(text: str, choice: str) -> None:
     assert parse_choice(text).choice == choice
 
 
 @pytest.mark.parametrize("text", ["", "A or B", "A\nB", "It depends.", '{"better": "C"}', '{"better": 1}', "A is worse",
-                                  "Both are bad, but A less so", "AB"])  # fmt: skip
+                                  "Both are bad, but A less so", "AB", "A\nActually, B.", "B. Beware",
+                                  "A\n\nBut B is more fluent."])  # fmt: skip
 def test_unclear_choices_are_none(text: str) -> None:
     assert parse_choice(text).problem and not parse_choice(text).choice
 
@@ -151,10 +158,16 @@ def test_other_keys_of_json_may_explain_and_count_but_not_say_something_else() -
         assert parse_score(f'{{"score": 8{more}}}').ok == ok, more
 
 
-def test_a_long_list_of_errors_is_read_whole_and_long_prose_not_at_all() -> None:
+def test_a_long_list_of_errors_is_read_whole() -> None:
     """A whole document may have hundreds of errors."""
-    one = {"severity": "minor", "category": "style", "span": "x" * 100, "context": "", "reason": "y" * 100}
-    text = json.dumps({"errors": [one] * 400})
+    error = {"severity": "minor", "category": "style", "span": "x" * 100, "context": "", "reason": "y" * 100}
+    text = json.dumps({"errors": [error] * 400})
     assert len(text) > 80_000 and len(parse_errors(text).faults) == 400
-    for long in ("very " * 400_000, '{"score": 5}' + " very" * 400_000, "85\n" + "\n" * 30_000 + "86"):
-        assert parse_score(long).problem == "the answer has more than 20,000 characters of prose"
+
+
+@pytest.mark.parametrize("text", ["very " * 400_000, "9" * 400_000, "[" * 400_000, "Major: " + 'a - "x" ' * 50_000,
+                                  "Major:\n" + "a " * 200_000, "reference " * 40_000, "<think>" * 60_000])  # fmt: skip
+def test_long_answers_are_parsed_in_linear_time(text: str) -> None:
+    begin = time.process_time()
+    assert all(parse(text).problem for parse in PARSERS)
+    assert time.process_time() - begin < 10

@@ -19,6 +19,7 @@ from wholetext.metrics.judges.parsers import (
     ASPECTS,
     CUT,
     PARSER,
+    REFUSED,
     Parsed,
     parse_errors,
     parse_rubric,
@@ -26,7 +27,6 @@ from wholetext.metrics.judges.parsers import (
 )
 from wholetext.metrics.judges.places import placed
 from wholetext.metrics.judges.prompts import Prompt, Texts, load_prompt
-from wholetext.metrics.judges.statements import REFUSED
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 NAN = float("nan")
