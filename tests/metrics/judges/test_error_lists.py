@@ -20,7 +20,8 @@ def test_blocks_of_errors() -> None:
     'Major:\nno-error\nstyle - "y"', 'Major:\n- accuracy - "a"\n  - explanation: "b" is right',
     'Major: accuracy - "x"; style - "y"', 'Major:\nstyle - "x"\nMajor:\nno-error', 'Minor:\nstyle - "x" (not an error)',
     'no-error\nMajor:\nstyle - "x"', 'Minor:\nstyle - "x" - no-error', 'Minor:\nstyle - "x" and accuracy - "y"',
-    'Minor:\nstyle - "x" - accuracy - "y"', 'Minor:\nstyle - "x" - not really an error', "", "Critical:\nMajor:\nMinor:",
+    'Minor:\nstyle - "x" - accuracy - "y"', 'Minor:\nstyle - "x" - not really an error', "",
+    "Critical:\nMajor:\nMinor:",
     'Example:\nMajor:\nstyle - "x"', 'Kritisch:\nstyle - "x"\nMajor:\nno-error', 'style - "x"',
     "Major:\nno-error\n\nBut the date is mistranslated.", "Major:\nno-error\n\nOverall the date is wrong.",
 ])  # fmt: skip

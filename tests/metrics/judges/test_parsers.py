@@ -23,7 +23,8 @@ PARSERS = (parse_score, parse_errors, parse_choice, parse_rubric)
 
 @pytest.mark.parametrize(("text", "score"), [
     ("85", 85), (" 85\n", 85), ("85.", 85), ("**85**", 85), ("85/100", 85), ("85 out of 100", 85), ("Score: 85", 85),
-    ("Score (0-100): 85", 85), ("**Score:** 85/100", 85), ("Score\n85", 85), ("Rating = 100", 100), ("0", 0), ('{"score": 85}', 85), ('{"score": "85"}', 85), ('{"score": 85.0}', 85),
+    ("Score (0-100): 85", 85), ("**Score:** 85/100", 85), ("Score\n85", 85), ("Rating = 100", 100), ("0", 0),
+    ('{"score": 85}', 85), ('{"score": "85"}', 85), ('{"score": 85.0}', 85),
     ('```json\n{"score": 85}\n```', 85), ('Here is my answer:\n{"score": 85, "reason": "3 errors"}', 85),
     ("<think>maybe 20, or 30</think>\n85", 85),
 ])  # fmt: skip

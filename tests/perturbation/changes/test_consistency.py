@@ -9,12 +9,7 @@ from dataclasses import replace
 import pytest
 
 from wholetext.perturbation.change import Change, Refused, Text, applied
-from wholetext.perturbation.changes.consistency.address import Address
-from wholetext.perturbation.changes.consistency.name import Name
-from wholetext.perturbation.changes.consistency.pronoun import Pronoun
-from wholetext.perturbation.changes.consistency.tense import Tense
-from wholetext.perturbation.changes.consistency.term import Term
-from wholetext.perturbation.changes.consistency.verbs import past, present, subject_of
+from wholetext.perturbation.changes.consistency import Address, Name, Pronoun, Tense, Term, past, present, subject_of
 
 Tagged = Callable[..., Text]
 

@@ -11,12 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholetext.perturbation.change import Change, Refused, Text, applied
-from wholetext.perturbation.changes.controls.contraction import Contraction
-from wholetext.perturbation.changes.controls.negation import Negation
-from wholetext.perturbation.changes.controls.number import Number
-from wholetext.perturbation.changes.controls.paraphrase import Paraphrase
-from wholetext.perturbation.changes.controls.resegment import Resegment
-from wholetext.perturbation.changes.controls.typography import Typography
+from wholetext.perturbation.changes.controls import Contraction, Negation, Number, Paraphrase, Resegment, Typography
 
 Tagged = Callable[..., Text]
 

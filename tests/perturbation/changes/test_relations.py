@@ -9,11 +9,15 @@ from collections.abc import Callable
 import pytest
 
 from wholetext.perturbation.change import Refused, Text, applied
-from wholetext.perturbation.changes.relations.antecedent import Antecedent
-from wholetext.perturbation.changes.relations.connective import ConnectiveSwap
-from wholetext.perturbation.changes.relations.connective_drop import ConnectiveDrop
-from wholetext.perturbation.changes.relations.connectives import LEFT_OUT, TURNED, connectives
-from wholetext.perturbation.changes.relations.ellipsis import Ellipsis
+from wholetext.perturbation.changes.relations import (
+    LEFT_OUT,
+    TURNED,
+    Antecedent,
+    ConnectiveDrop,
+    ConnectiveSwap,
+    Ellipsis,
+    connectives,
+)
 
 Tagged = Callable[..., Text]
 

@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholetext.perturbation.change import Change, Refused, Text, applied
-from wholetext.perturbation.changes.structure.double import Double
-from wholetext.perturbation.changes.structure.drop import Drop
-from wholetext.perturbation.changes.structure.foreign import Foreign
-from wholetext.perturbation.changes.structure.move import Move
-from wholetext.perturbation.changes.structure.reverse import Reverse
-from wholetext.perturbation.changes.structure.shuffle import Shuffle
-from wholetext.perturbation.changes.structure.swap import Swap
+from wholetext.perturbation.changes.structure import Double, Drop, Foreign, Move, Reverse, Shuffle, Swap
 
 ORDER = (Swap, Shuffle, Reverse, Move)
 

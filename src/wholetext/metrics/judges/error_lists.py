@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 SEVERITIES = ("critical", "major", "minor")
-_QUOTE = "|".join(['"[^"]*"', "“[^“”]*”", "„[^“”]*[“”]", "«[^«»]*»", "»[^«»]*«", "‘[^‘]*’", r"'(?:[^']|(?<=\w)'(?=\w))*'",
-                   "`[^`]*`", "‹[^‹›]*›", "「[^「」]*」", "『[^『』]*』"])  # fmt: skip
+_QUOTE = "|".join(['"[^"]*"', "“[^“”]*”", "„[^“”]*[“”]", "«[^«»]*»", "»[^«»]*«", "‘[^‘]*’", "`[^`]*`", "‹[^‹›]*›",
+                   "「[^「」]*」", "『[^『』]*』", r"'(?:[^']|(?<=\w)'(?=\w))*'"])  # fmt: skip
 _QUOTES = rf"(?P<quotes>(?:{_QUOTE})(?:\s*[,;]\s*(?:{_QUOTE}))*)(?:\s*(?:[-–—]+>?|→)\s*(?P<reason>.*?))?[.\s]*"
 _BULLET = r"\s*(?:(?:[-*•–]|\(?\d{1,2}[.)])\s+)?"
 _ERROR = re.compile(rf"{_BULLET}[*_`]*(?P<category>[^\W\d_][\w\s/&,()-]{{0,80}}?)[*_`]*\s+[-–—]\s+{_QUOTES}")
@@ -71,9 +71,11 @@ def _block(severity: str, entries: list[str]) -> list[Fault]:
         return []
     if not severity:
         raise Unparsable("the answer has no heading Critical, Major or Minor")
-    errors = [(line, _ERROR.fullmatch(line)) for line in entries]
-    return [fault for line, error in errors
-            for fault in _faults(severity, error["category"].strip().lower() if error else "", error, line)]  # fmt: skip
+    faults: list[Fault] = []
+    for line in entries:
+        error = _ERROR.fullmatch(line)
+        faults += _faults(severity, error["category"].strip().lower() if error else "", error, line)
+    return faults
 
 
 def _faults(severity: str, category: str, error: re.Match[str] | None, line: str) -> list[Fault]:

@@ -1,1 +1,1 @@
-"""The changes, one per file: consistency, relations between sentences, structure, controls."""
+"""The built-in changes: consistency, relations between sentences, structure, controls."""

@@ -1,1 +1,0 @@
-"""What a document says in one way and then in another: pronouns, tense, names, terms, address."""

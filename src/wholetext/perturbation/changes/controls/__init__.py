@@ -1,1 +1,0 @@
-"""Controls: errors inside a sentence, which every metric should see, and changes that no metric should penalise."""

@@ -1,1 +1,0 @@
-"""What ties a sentence to the one before it: connectives, ellipsis, antecedents."""

@@ -1,1 +1,0 @@
-"""Which sentences a document has, and in which order."""
