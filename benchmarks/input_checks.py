@@ -11,25 +11,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import read
 from wholetext.types import Corpus, Output
-
-Lines = list[str]
-DAMAGE: dict[str, Callable[[Lines], Lines]] = {
-    "reversed": lambda lines: lines[::-1],
-    "first line lost": lambda lines: [*lines[1:], ""],
-    "a line too many at the start": lambda lines: ["Header", *lines[:-1]],
-    "a line lost in the middle": lambda lines: [*lines[: len(lines) // 2], *lines[len(lines) // 2 + 1 :], ""],
-    "three lines lost": lambda lines: [*lines[3:], "", "", ""],
-    "shuffled": lambda lines: [lines[i] for i in np.random.default_rng(0).permutation(len(lines))],
-}
 
 
 def loaded(folder: Path) -> Iterator[tuple[str, Corpus, tuple[Output, ...]]]:
@@ -41,15 +29,6 @@ def loaded(folder: Path) -> Iterator[tuple[str, Corpus, tuple[Output, ...]]]:
 
 def without_references(corpus: Corpus) -> Corpus:
     return replace(corpus, docs=tuple(replace(doc, refs={}) for doc in corpus.docs))
-
-
-def damaged(corpus: Corpus, output: Output, damage: Callable[[Lines], Lines]) -> Output:
-    lines = damage([text for doc in corpus.docs for text in output.docs[doc.id]])
-    docs, start = {}, 0
-    for doc in corpus.docs:
-        docs[doc.id] = tuple(lines[start : start + len(doc)])
-        start += len(doc)
-    return Output(output.system, docs)
 
 
 def swapped(corpus: Corpus, outputs: tuple[Output, ...]) -> list[str]:
@@ -91,9 +70,6 @@ def main() -> None:
             alarms += [f"{name} ({len(outputs)} outputs, {spent:.2f} s): {note}" for note in notes]
             some = outputs[len(outputs) // 2 :][:1]
             for output in some:
-                for kind, damage in DAMAGE.items():
-                    found = input_notes(base, [damaged(base, output, damage)])
-                    count(kind, blind, any(note.startswith(output.system) for note in found))
                 mixed = input_notes(base, [half_source(base, output)])
                 count("every other document is the source", blind, any("mixes languages" in note for note in mixed))
             count("pair swapped", blind, any("swapped" in note for note in swapped(base, outputs)))

@@ -47,14 +47,13 @@ CHANGED = [
     ("A dog.", "Here is the translation:\nEin Hund.", "prompt"),
     ("A dog.", "Ein Hund.<|im_end|>", "prompt"),
     (f"A dog.\n{LONG}\nA cat.", f"Ein Hund.\n{LONG}\nEine Katze.", "untranslated"),
-    ("<p>A dog.</p><p>A cat.</p>", "<p>Ein Hund.</p><p></p>", "missing"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("src", "hyp", "kind"), CHANGED)
 def test_what_is_changed_is_found(src: str, hyp: str, kind: str) -> None:
     assert kinds(src, hyp) == [kind]
-    if kind not in ("prompt", "untranslated", "fence", "missing", "json"):
+    if kind not in ("prompt", "untranslated", "fence", "json"):
         assert kinds(src, hyp, ref=hyp) == [], "what no reference keeps is not asked for"
     assert kinds(src, src.replace("dog", "Hund").replace(LONG, "Niemand glaubte es.")) == [], "a sound output"
 
@@ -64,7 +63,7 @@ WITHOUT_SOURCE = [
     ("Voici la traduction en français :\nUn chien.", "prompt"), ("以下是翻译：\n一只狗。", "prompt"),
     ("Вот перевод текста:\nСобака.", "prompt"), ("```json\n[„Hund“]\n```", "json"), ("```\nEin Hund.", "fence"),
     ("{{Zähler}} Jahre", "placeholder"), ("Siehe http: / / example.com", "url"), ("an ann @ example.org", "email"),
-    (f"Ein Hund.\n{LONG}", "untranslated"), ("<p>Ein Hund.</p><p> </p>", "missing"),
+    (f"Ein Hund.\n{LONG}", "untranslated"),
 ]  # fmt: skip
 
 
@@ -124,18 +123,6 @@ def test_a_neighbour_may_have_it() -> None:
     assert kinds(["<b>Me.", "And you</b>"], ["Ich.", "<b>Und du</b>"]) == []
 
 
-def test_a_document_that_lost_paragraphs() -> None:
-    text = "\n".join(f"Paragraph {number} of many that are all of the same length." for number in "abcdefgh")
-    corpus = Corpus("c", ("en", "de"), tuple(Document(f"d{i}", (text,)) for i in range(6)))
-    docs = {f"d{i}": (text.replace("Paragraph", "Absatz"),) for i in range(6)}
-    docs["d3"] = ("\n".join(docs["d3"][0].split("\n")[:5]),)
-    docs["d4"] = (docs["d4"][0].replace("\n", " "),)  # merged, nothing lost
-    found = [(flag.kind, flag.doc) for flag in format_flags(corpus, Output("x", docs))]
-    assert ("missing", "d3") in found and ("missing", "d4") not in found
-    like = replace(corpus, docs=tuple(replace(doc, refs={"ref": docs["d3"]}) for doc in corpus.docs))
-    assert "missing" not in [flag.kind for flag in format_flags(like, Output("x", docs))]  # a reference has as few
-
-
 def test_shares_reach_notes_and_run() -> None:
     corpus = Corpus("c", ("en", "de"), (Document("d", ("Hello %s!", "A dog."), {"r": ("Hallo %s!", "Ein Hund.")}),))
     output = Output("x", {"d": ("Hallo!", "Ein Hund.")})
@@ -155,12 +142,12 @@ def test_shares_reach_notes_and_run() -> None:
 def test_notes_on_many_systems_are_by_kind() -> None:
     found = {f"s{n}": [Flag("length", "d", at, "0.1 times") for at in range(n)] for n in range(1, 7)}
     found["s6"] += [Flag("number", "e", 2, "missing: 1234"), Flag("number", None, None, "1 of 9 segments (11.1%)")]
-    found["s7"] = [Flag("missing", "d", None, "2 empty paragraphs")]
+    found["s7"] = [Flag("fence", "d", None, "3 fences: one is not closed")]
     assert notes_on_flags(found, source=True) == [
         "length out of proportion in 21 segments: s6 6, s5 5, s4 4, s3 3, 2 others; see s6, document d, segment 1: 0.1 "
         "times",
+        "Markdown fences in 1 document: s7 1; see s7, document d: 3 fences: one is not closed",
         "changed numbers in 1 segment: s6 1; see s6, document e, segment 3: missing: 1234",
-        "missing paragraphs in 1 document: s7 1; see s7, document d: 2 empty paragraphs",
     ]
     few = {system: found[system] for system in ("s1", "s6")}
     assert notes_on_flags(few, source=True) == [

@@ -1,8 +1,7 @@
-"""Suspicious input: swapped or wrong languages, mixed files, reversed or shifted outputs, outputs given twice."""
+"""Suspicious input: swapped or wrong languages, mixed files, outputs given twice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,14 +21,6 @@ LINES = [text for doc in CORPUS.docs for text in SOUND.docs[doc.id]]
 
 def without_references(corpus: Corpus) -> Corpus:
     return replace(corpus, docs=tuple(replace(doc, refs={}) for doc in corpus.docs))
-
-
-def output(lines: list[str], name: str = "x") -> Output:
-    docs, start = {}, 0
-    for doc in CORPUS.docs:
-        docs[doc.id] = tuple(lines[start : start + len(doc)])
-        start += len(doc)
-    return Output(name, docs)
 
 
 BOTH = pytest.mark.parametrize("corpus", [CORPUS, without_references(CORPUS)], ids=["references", "source alone"])
@@ -110,43 +101,7 @@ def test_languages_by_their_function_words(text: str, lang: str, other: str) -> 
     assert other_language([text] * 3, lang, 30) == other
 
 
-# ---------------------------------------------------------------- order
-
-
-@BOTH
-@pytest.mark.parametrize(("damage", "note"), [
-    (lambda lines: lines[::-1], "look reversed"),
-    (lambda lines: [*lines[1:], ""], "1 segment before"),
-    (lambda lines: ["Title", *lines[:-1]], "1 segment before"),
-    (lambda lines: [*lines[3:], "", "", ""], "3 segments further on"),
-])  # fmt: skip
-def test_an_output_out_of_order(corpus: Corpus, damage: Callable[[list[str]], list[str]], note: str) -> None:
-    (found,) = input_notes(corpus, [SOUND, output(damage(LINES))])
-    assert found.startswith("x: ") and ("look reversed" in found or "look shifted" in found)
-    assert "reversed" in found or "segment" in note
-
-
-def test_which_way_an_output_is_shifted() -> None:
-    (lost,) = input_notes(CORPUS, [output([*LINES[1:], ""])])
-    (more,) = input_notes(CORPUS, [output(["Title", *LINES[:-1]])])
-    assert "1 segment further on" in lost and "1 segment before" in more
-    assert f"from about document {CORPUS.docs[0].id}, segment 1 on" in lost
-
-
-def test_a_line_lost_in_the_middle() -> None:
-    half = len(LINES) // 2
-    (found,) = input_notes(CORPUS, [output([*LINES[:half], *LINES[half + 1 :], ""])])
-    assert "look shifted" in found and f"document {CORPUS.docs[0].id}, segment 1 on" not in found
-
-
-@BOTH
-def test_an_output_of_other_texts(corpus: Corpus) -> None:
-    half = len(LINES) // 2
-    (found,) = input_notes(corpus, [SOUND, output(LINES[half + 3 :] + LINES[: half + 3])])
-    assert "do not look like translations" in found
-
-
-def test_outputs_alone_have_nothing_to_go_with(tmp_path: Path) -> None:
+def test_outputs_alone_have_nothing_suspicious(tmp_path: Path) -> None:
     file = tmp_path / "x.txt"
     file.write_text("".join(f"{line}\n" for line in LINES), "utf-8")
     loaded = read(LineFiles(hyps=[file]))
@@ -165,13 +120,13 @@ def test_outputs_given_twice() -> None:
 
 
 def test_notes_are_there_on_every_run(tmp_path: Path) -> None:
-    outputs = [SOUND, output(LINES[::-1])]
+    outputs = [SOUND, Output("twin", dict(SOUND.docs))]
     options = Options(cache=tmp_path / "cache.db")
     first, second = (evaluate(CORPUS, outputs, ["chrf"], options) for _ in range(2))
     assert second.counts != first.counts and first.warnings == second.warnings
-    assert any("look reversed" in note for note in second.warnings)
+    assert any("same text" in note for note in second.warnings)
     silent = evaluate(CORPUS, outputs, ["chrf"], replace(options, flags=False))
-    assert not any("look reversed" in note for note in silent.warnings)
+    assert not any("same text" in note for note in silent.warnings)
 
 
 # ---------------------------------------------------------------- real outputs

@@ -176,18 +176,10 @@ def test_codes_are_named_in_a_note_once() -> None:
     ("<p>A</p> a</p>\n<p>B</p>", ("A a", "B"), "joined to the paragraph before"),
     ("Here it is:\n<p>A</p>\nB\n", ("Here it is:", "A", "B"), "taken as a segment"),
     ("<P>A</P>\n< p >B</p >", ("A", "B"), ""),
-    ("&lt;p&gt;A&lt;/p&gt;\n&lt;p&gt;B&lt;/p&gt;", ("A", "B"), "escaped <p> unescaped"),
-    ("<p>A &amp;amp; a</p>\n<p>B</p>", ("A & a", "B"), "escaped twice"),
     ("<p>A &amp; a<br>&lt;b></p>\n<p></p>", ("A & a<br>&lt;b>", ""), ""),
     ("```html\n<p>A</p>\n<p>B</p>\n```", ("A", "B"), "``` around the text removed"),
     ("A\nB", ("A", "B"), "no <p>"),
     ("", ("",), ""),
-    ("<p><p>A</p></p>\n<p>B</p>", ("A", "B"), "1 × surplus <p> removed"),
-    ("<p>A<p>\n<p>B<p/>", ("A", "B"), "2 × surplus <p> removed"),
-    ("<p>A<\\/p>\n<p>B</p", ("A", "B"), "2 × unfinished <p> or </p> repaired"),
-    ("<p>A</p\n<p>B</", ("A", "B"), "2 × unfinished <p> or </p> repaired"),
-    ("<p>A</p>\n<p>B</p>\n<p", ("A", "B"), "1 × unfinished <p> or </p> repaired"),
-    ("<p>A &lt;p&gt; a</p>\n&lt;p&gt;B&lt;/p&gt;", ("A &lt;p> a", "B"), "escaped <p> unescaped"),
 ])
 def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
     parts = split(text, "p", repair=True)
@@ -203,16 +195,8 @@ def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
     ('{\n”a”: ”A”,\n”b”: ”B”\n}', ("A", "B"), "line by line"),
     ('{\n"a": "A "x" y",\n"b": "B"\n}', ('A "x" y', "B"), "line by line"),
     ('{"a": "A"}', ("A", ""), "1 JSON key missing"),
-    ('```json\n{\n"a": "A",\n"b": "B', ("A", "B"), "line by line"),
     ('{"x": "A", "y": "B"}', ("A", "B"), "2 JSON keys changed"),
-    ('{"a": "A &amp; a", "b": "B"}', ("A & a", "B"), "unescaped"),
     ("A\nB", ("A", "B"), "line by line"),
-    ("{“a”: “A”, “b”: “B”}", ("A", "B"), "line by line"),
-    ("{'a': 'A', 'b': 'it's B'}", ("A", "it's B"), "line by line"),
-    ('{"a": "A {x}", "b": "B {y}', ("A {x}", "B {y}"), "line by line"),
-    ('{"a": "A", "b": "B\nb\tb"}', ("A", "B\nb\tb"), "line breaks in strings kept"),
-    ('{"a": "A", "a": "C", "b": "B"}', ("C", "B"), "the last text of each JSON key"),
-    ('{"a": 1, "b": null}', ("1", ""), "2 values in JSON that should be text"),
 ])
 def test_json(text: str, segments: tuple[str, ...], says: str) -> None:
     parts = split(text, "json", Parts(("1", "2"), "json", '{"a": "", "b": ""}'), repair=True)
@@ -282,8 +266,7 @@ def _texts(*replaced: tuple[str, str], first: int = 1) -> Callable[[str, random.
 # of texts: the number of segments must be the same as before, and there must be a note
 REPAIRED: dict[str, Callable[[str, random.Random], str]] = {
     "no </p>": _texts(("</p>", "")), "two </p>": _texts(("</p>", "</p></p>")), "early </p>": _texts((" ", "</p> ")),
-    "no <p>": _texts(("\n<p>", "\n")), "escaped twice": _texts((" ", " &amp;amp; ")),
-    "all escaped": lambda text, _: text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+    "no <p>": _texts(("\n<p>", "\n")),
     "fence": lambda text, _: f"```html\n{text}\n```", "tags gone": lambda text, _: re.sub("</?p>", "", text),
     "cut off": lambda text, _: text.rstrip().removesuffix("</p>"),
 }

@@ -20,7 +20,7 @@ from wholetext.types import Corpus, Output
 
 Kind = Literal["empty", "copied", "loop", "repeat", "script", "language", "length"]
 FormatKind = Literal[
-    "prompt", "fence", "json", "placeholder", "tag", "url", "email", "number", "untranslated", "missing"
+    "prompt", "fence", "json", "placeholder", "tag", "url", "email", "number", "untranslated"
 ]
 DEGENERATE: dict[str, str] = {
     "empty": "no text", "copied": "copied source", "loop": "loops", "repeat": "same text for different sources",

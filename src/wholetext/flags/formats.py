@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from wholetext.errors import count
 from wholetext.flags import markup
 from wholetext.flags.degenerate import DEGENERATE, Flag, FormatKind, place, side_by_side, summary
@@ -27,7 +25,6 @@ WORDS: dict[FormatKind, str] = {
     "prompt": "prompt leakage", "fence": "Markdown fences", "json": "broken JSON or changed keys",
     "placeholder": "changed placeholders", "tag": "changed tags", "url": "changed URLs",
     "email": "changed e-mail addresses", "number": "changed numbers", "untranslated": "untranslated paragraphs",
-    "missing": "missing paragraphs",
 }  # fmt: skip
 KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
     "placeholder": markup.placeholders, "tag": markup.tags, "url": markup.urls, "email": markup.emails,
@@ -37,12 +34,9 @@ _SIGN = re.compile(r"[{%<@:]")  # what each of these kinds has at least one of, 
 REPAIRS: dict[str, FormatKind] = {"JSON": "json", "```": "fence", "<p>": "tag", "</p>": "tag"}
 PARAGRAPH = 25  # letters of a paragraph that is looked for in the output; shorter ones are names
 PARAGRAPH_WORDS = 10  # words of a paragraph whose language is identified
-SHORT, SHARE = 0.1, 0.6  # how much shorter than usual a document must be, at the least and per share of paragraphs
 MANY = 5  # systems with flags, from which on notes are by kind
-DOCUMENTS = 5  # from which the usual length is known
 _BREAK = re.compile(r"</?p>|<br\s*/?>|\n", re.I)
 _KEY = re.compile(r'^\s*"[^"\n]*":\s*')  # of JSON
-_EMPTY = re.compile(r"<p>\s*</p>", re.I)
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,6 @@ def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> 
         Flag(kind, doc, segment, note)
         for doc, units in segments for segment, kind, note in _document(corpus.langs, doc, units, judged)
     ]  # fmt: skip
-    found += [Flag("missing", doc, None, note) for doc, note in _fewer_paragraphs(corpus, output)]
     found += _repaired(corpus, output, {(flag.kind, flag.doc) for flag in found})
     order = {doc.id: at for at, doc in enumerate(corpus.docs)}
     found.sort(key=lambda flag: (order[flag.doc or ""], -1 if flag.segment is None else flag.segment))
@@ -173,9 +166,6 @@ def _whole(text: _Text) -> Iterator[tuple[FormatKind, str]]:
             yield "tag", note
     elif marks != (asked := markup.fences(text.src)) and marks not in [markup.fences(ref) for ref in text.refs]:
         yield "fence", f"{marks} fences, the source has {asked}"
-    empty = len(_EMPTY.findall(text.hyp)) - len(_EMPTY.findall(text.src or ""))
-    if empty > 0:
-        yield "missing", f"{empty} empty paragraph{'s' if empty > 1 else ''}"
 
 
 def _segment(text: _Text, whole: _Text) -> Iterator[tuple[FormatKind, str]]:
@@ -244,25 +234,6 @@ def _untranslated(langs: tuple[str, str], text: _Text) -> str:
 
 def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _fewer_paragraphs(corpus: Corpus, output: Output) -> Iterator[tuple[str, str]]:
-    """Documents with fewer paragraphs than the source and every reference, and shorter in proportion."""
-    if not corpus.has_source or len(corpus) < DOCUMENTS:
-        return
-    texts = [("\n".join(doc.src or ()), "\n".join(output.docs[doc.id])) for doc in corpus.docs]
-    ratios = np.array([len(hyp) / max(1, len(src)) for src, hyp in texts])
-    usual = float(np.median(ratios))
-    for doc, (src, hyp), ratio in zip(corpus.docs, texts, ratios):
-        asked, there = _paragraphs(src), _paragraphs(hyp)
-        if any(_paragraphs("\n".join(ref)) <= there for ref in doc.refs.values()):
-            continue
-        if there < asked and usual and hyp.strip() and 1 - ratio / usual >= max(SHORT, SHARE * (asked - there) / asked):
-            yield doc.id, f"{there} paragraphs, the source has {asked}, and {ratio / usual:.0%} of the usual length"
-
-
-def _paragraphs(text: str) -> int:
-    return sum(map(bool, map(str.strip, _BREAK.split(text) if "<" in text else text.split("\n"))))
 
 
 def _repaired(corpus: Corpus, output: Output, there: set[tuple[str, str | None]]) -> Iterator[Flag]:

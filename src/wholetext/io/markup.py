@@ -1,7 +1,7 @@
 """One string that is a whole document, as WMT ships it, → its segments; and back.
 
 ``p``: a segment is a paragraph ``<p>…</p>``; ``lines``: a line; ``json``: a string in a (fenced) JSON block; ``blank``:
-text between empty lines (WMT25); ``none``: the document is one segment. Markup that a system broke is repaired,
+text between empty lines (WMT25); ``none``: the document is one segment. Markup that systems of WMT26 broke is repaired,
 and ``Parts.repairs`` lists the repairs.
 """
 
@@ -22,18 +22,12 @@ Division = Literal["auto", "p", "lines", "json", "none"]
 DIVISIONS: tuple[str, ...] = get_args(Division)
 
 _TAG = re.compile(r"<\s*(/?)\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
-_ESCAPED_TAG = re.compile(r"&lt;\s*/?\s*p\s*&gt;", re.IGNORECASE)
-_ESCAPED_ENDS = re.compile(r"^([ \t]*)&lt;(\s*p\s*)&gt;|&lt;(\s*/\s*p\s*)&gt;(?=[ \t]*$)", re.IGNORECASE | re.MULTILINE)
-_UNFINISHED = re.compile(r"<\s*\\?/\s*p[ \t]*(?=\n|<|\Z)|<\s*\\/\s*p\s*>|<\s*(?:\\?/)?\s*\Z|<\s*p\s*\Z", re.IGNORECASE)
 _ESCAPE = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);")
-_TWICE = re.compile(r"&amp;(?=(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);)")
 _TAG_LIKE = r"(?=[/!A-Za-z])"  # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become one
 _FENCE = re.compile(r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTES = "\"“”„‟«»″"
 _ENTRY = re.compile(rf"\s*(?:[{_QUOTES}](?P<key>[^{_QUOTES}]*)[{_QUOTES}]\s*:\s*)?"
                     rf"[{_QUOTES}](?P<text>.*)[{_QUOTES}]\s*,?\s*")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_APOSTROPHE = re.compile(r"(?<![^\s{\[,:])'|'(?=\s*(?:[,:}\]]|\Z))")  # as a quote around a string
 _BRACKETS = re.compile(r"\s*[\[\]{}]*\s*,?\s*")
 
 
@@ -49,7 +43,7 @@ class Parts:
 
 def division(text: str, lines: bool = False) -> str:
     """How a text is divided, by what is in it; ``lines``: a line is a segment where nothing else is seen."""
-    if _TAG.search(text) or _ESCAPED_TAG.search(text):
+    if _TAG.search(text):
         return "p"
     if _looks_like_json(text):
         return "json"
@@ -59,31 +53,27 @@ def division(text: str, lines: bool = False) -> str:
 def split(text: str, by: str, like: Parts | None = None, *, repair: bool = False) -> Parts:
     """The segments of a document; ``like`` are those of the source, where they are known.
 
-    ``repair``: the text is a system's output; what it wraps around the text (fences) or escapes twice is undone.
+    ``repair``: the text is a system's output; a fence around it is removed.
     """
     like = like or Parts((), by)
     if by == "none":
         return Parts((text,), by)
     if by == "blank":
         return Parts(tuple(text.split("\n\n")), by)
-    text, undone = text.replace("\r\n", "\n"), list[str]()
+    text, repairs = text.replace("\r\n", "\n"), list[str]()
     if not text.strip():
         return Parts(("",), by)
-    if repair:
-        text, undone = _undo(text, by)
+    if repair and by != "json" and (fenced := _FENCE.fullmatch(text.strip())):
+        text = fenced[1]
+        repairs.append("``` around the text removed")
     if by == "json":
         parts = _json(text, like.frame)
     elif by == "p" and _TAG.search(text):
         parts = _paragraphs(text)
     else:
         parts = _lines(text, len(like.segments))
-        if by == "p":
-            parts = replace(parts, repairs=("no <p>: divided by line", *parts.repairs))
-    if repair and parts.by != "p" and any(map(_ESCAPE.search, parts.segments)) and not any(
-            map(_ESCAPE.search, like.segments)):
-        parts = replace(parts, segments=tuple(map(html.unescape, parts.segments)),
-                        repairs=(*parts.repairs, "&amp; and the like unescaped"))
-    return replace(parts, repairs=(*undone, *parts.repairs))
+        repairs += ["no <p>: divided by line"] if by == "p" else []
+    return replace(parts, repairs=(*repairs, *parts.repairs))
 
 
 def join(segments: Sequence[str], by: str, like: Parts | None = None, *, repair: bool = False, where: str = "") -> str:
@@ -101,28 +91,6 @@ def join(segments: Sequence[str], by: str, like: Parts | None = None, *, repair:
         raise InputError(f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: they would be "
                          "read back as others", where=where, next="write JSONL (wholetext.io.formats.jsonl.write)")
     return text
-
-
-# ---------------------------------------------------------------- repairs that concern the whole text
-
-
-def _undo(text: str, by: str) -> tuple[str, list[str]]:
-    """Without a fence around it (where none belongs) and with what is escaped twice escaped once."""
-    done = []
-    if by != "json" and (fenced := _FENCE.fullmatch(text.strip())):
-        text, done = fenced[1], ["``` around the text removed"]
-    if _TWICE.search(text):
-        text = _TWICE.sub("&", text)
-        done.append("escaped twice: unescaped")
-    tags = by == "p" and bool(_TAG.search(text))
-    if by == "p" and (_ESCAPED_ENDS if tags else _ESCAPED_TAG).search(text):  # some of the tags, or all of the text
-        mixed = _ESCAPED_ENDS.sub(lambda one: f"{one[1] or ''}<{one[2] or one[3]}>", text)
-        text = mixed if tags else html.unescape(text)
-        done.append("escaped <p> unescaped")
-    if by == "p" and _TAG.search(text) and _UNFINISHED.search(text):
-        text, many = _UNFINISHED.subn(lambda one: "</p>" if "/" in one[0] else "", text)
-        done.append(f"{many} × unfinished <p> or </p> repaired")
-    return text, done
 
 
 def _unescaped(text: str) -> str:
@@ -144,10 +112,7 @@ def _paragraphs(text: str) -> Parts:
     inside, at = False, 0
     for tag in (*_TAG.finditer(text), None):
         piece, closing = text[at : tag.start() if tag else len(text)], bool(tag and tag[1])
-        if inside and not closing and not piece.strip():  # two in a row, or one in the place of </p>
-            faults["surplus <p> removed"] += 1
-            found.pop()
-        elif inside:
+        if inside:
             found[-1] += piece
             faults["missing </p> added"] += not closing
         elif piece.strip():
@@ -211,10 +176,6 @@ def _json(text: str, frame: str) -> Parts:
         value, how = _repaired(body)
         repairs.append(f"{fault.what.partition(' (')[0]}: {how}")
     wanted = read_json(frame) if frame else None
-    if isinstance(value, dict) and isinstance(wanted, dict):
-        other = [key for key, one in value.items() if wanted.get(key) == "" and not isinstance(one, (str, dict, list))]
-        value |= {key: "" if value[key] is None else json.dumps(value[key]) for key in other}
-        repairs += [f"{count(len(other), 'value')} in JSON that should be text: taken as text"] if other else []
     texts = [leaf for leaf in _leaves(value) if isinstance(leaf, str)]
     if not texts:
         return replace(_lines(text, 0), repairs=(*repairs, "no text in JSON: divided by line"))
@@ -234,27 +195,16 @@ def _json(text: str, frame: str) -> Parts:
 
 
 def _repaired(body: str) -> tuple[Any, str]:
-    """A block that is not JSON: without its last comma, with line breaks in its strings, or entry by entry, one on each
-    line (or one after the other in a single line).
-    """
-    whole = _STRING.sub(lambda one: one[0].replace("\n", "\\n").replace("\t", "\\t"), body)
-    for text, unique, how in ((re.sub(r",(\s*[\]}]\s*)\Z", r"\1", body), True, "last comma removed"),
-                              (whole, True, "line breaks in strings kept"),
-                              (body, False, "the last text of each JSON key taken")):
-        try:
-            return read_json(text, unique=unique), how
-        except InputError:
-            pass
-    if not any(quote in body for quote in _QUOTES):
-        body = _APOSTROPHE.sub('"', body)
-    if "\n" not in body:
-        body = re.sub(rf"\A\s*[{{\[]|(?<=[{_QUOTES}])\s*[}}\]]\s*\Z", "", body)
-        body = re.sub(rf"(?<=[{_QUOTES}])[\s,]+(?=[{_QUOTES}])", ",\n", body)
+    """Read a block that is not JSON: without its last comma, or an entry per line."""
+    try:
+        return read_json(re.sub(r",(\s*[\]}]\s*)\Z", r"\1", body)), "last comma removed"
+    except InputError:
+        pass
     entries: dict[str, str] = {}
     for number, line in enumerate(body.split("\n")):
         if _BRACKETS.fullmatch(line):
             continue
-        entry = _ENTRY.fullmatch(line) or _ENTRY.fullmatch(f'{line}"')  # the last one of a text that was cut off
+        entry = _ENTRY.fullmatch(line)
         key = entry["key"] if entry else ""
         text = _string(entry["text"]) if entry else line.strip()
         entries[key if key and key not in entries else f"line {number + 1}"] = text

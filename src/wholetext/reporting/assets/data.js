@@ -64,7 +64,6 @@ const FAULTS = {
   email: "changed e-mail address",
   number: "changed number",
   untranslated: "untranslated paragraph",
-  missing: "missing paragraph",
 };
 
 async function documentBlock(at) {
