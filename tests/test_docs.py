@@ -36,11 +36,6 @@ def test_every_public_name_is_there() -> None:
         assert getattr(wholetext, name) is not None
 
 
-def test_the_readme_names_its_two_commands_first() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert text.index("make demo") < text.index("make test") < text.index("wholetext score")
-
-
 def test_every_block_names_its_language_and_what_is_not_run_does_not_grow() -> None:
     for page in BLOCK_PAGES:
         fences = re.findall(r"^ *```", page.read_text("utf-8"), re.M)
