@@ -6,6 +6,7 @@ import re
 import zipfile
 from pathlib import Path
 
+import make_lock
 import pytest
 import release_check
 import test_versions
@@ -120,3 +121,20 @@ def test_pins_must_fit_and_have_hashes() -> None:
         pinned(lock, ["scipy"])
     with pytest.raises(NotReady, match="numpy has no hash"):
         pinned("numpy==2.0.1\n", ["numpy"])
+
+
+def test_the_lock_has_every_package_with_its_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("packaging")
+    wheel = tmp_path / "torch-2.0.0+cpu-cp311-none-any.whl"
+    wheel.write_bytes(b"tested")
+    monkeypatch.setattr(make_lock, "resolved", lambda: {"numpy": "2.0.1", "torch": "2.0.0+cpu"})
+    monkeypatch.setattr(make_lock, "on_index", lambda name, version: ["0" * 64])
+    plain, tested = make_lock.lock(), make_lock.lock([wheel])
+    assert pinned(plain, ["numpy>=1.26", "torch==2.0.0"]) == pinned(tested, ["numpy", "torch"]) == "2 packages"
+    assert "torch==2.0.0+cpu ;" not in plain and "torch==2.0.0+cpu ; sys_platform ==" in tested
+    assert make_lock.sha256(wheel) in tested
+
+
+def test_every_requirement_is_in_the_environment_of_the_lock() -> None:
+    pytest.importorskip("packaging")
+    assert {"numpy", "torch", "typer"} <= make_lock.resolved().keys()

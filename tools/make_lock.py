@@ -1,23 +1,23 @@
-"""Writes constraints-hashes.txt: every package of the test environment, pinned, with the hashes of its files on PyPI.
+"""The constraints-hashes.txt of a release: every package of the test environment, with the hashes of its files on PyPI.
 
-Run it in the environment that the tests pass in. `pip install --require-hashes -r constraints-hashes.txt` then installs
-exactly these files. torch is special: the CPU build has a version of its own (2.13.0+cpu) and is not on PyPI, so on
-this platform the wheel that was tested is locked, given with --wheel; other platforms get PyPI's.
+`make release-check` writes it in the environment that the tests pass in. torch is special: the CPU build has a version
+of its own (2.13.0+cpu) and is not on PyPI. Given the wheel that was tested (``--wheel``), this platform is locked to
+it, and others to PyPI's build.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import re
 import sys
 import urllib.request
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LEFT_OUT = {"mutants"}  # a tool of its own, which `make test` does not install
+LEFT_OUT = {"mutants", "ray"}  # extras that `make test` does not install
 
 
 def index() -> str:
@@ -27,19 +27,17 @@ def index() -> str:
     return os.environ.get("PIP_INDEX_URL", PyPI.simple_url).rstrip("/")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--wheel", type=Path, action="append", default=[], help="a tested file that is not on PyPI")
-    given = parser.parse_args()
+def lock(tested: Iterable[Path] = ()) -> str:
+    """Pin every package of this environment with its hashes; ``tested`` are wheels that are not on PyPI."""
     wheels: dict[str, list[str]] = {}
-    for path in given.wheel:
+    for path in tested:
         wheels.setdefault(canonical(path.name.split("-")[0]), []).append(sha256(path))
-    lines = ["# Every package of the test environment with the sha256 of its files; made by tools/make_lock.py.",
+    lines = ["# Every package of the test environment with the sha256 of its files.",
              f"# Resolved on Python {sys.version_info.major}.{sys.version_info.minor}, {sys.platform}:",
-             "#   pip install --require-hashes -r constraints-hashes.txt && pip install --no-deps -e ."]  # fmt: skip
+             "#   pip install --require-hashes -r constraints-hashes.txt && pip install --no-deps wholetext"]
     for name, version in sorted(resolved().items()):
         public = version.partition("+")[0]
-        if version == public:
+        if name not in wheels:
             lines.append(entry(name, public, "", on_index(name, public)))
             continue
         # pip prefers files whose hash the index states, so PyPI's build must not be among the choices on this platform
@@ -47,8 +45,7 @@ def main() -> None:
         lines.append("# not on PyPI: the wheel that was tested")
         lines.append(entry(name, version, f" ; {here}", wheels[name]))
         lines.append(entry(name, public, f" ; {here.replace('==', '!=')}", on_index(name, public)))
-    (ROOT / "constraints-hashes.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    print(f"{len(resolved())} packages")
+    return "\n".join(lines) + "\n"
 
 
 def entry(name: str, version: str, marker: str, hashes: list[str]) -> str:
@@ -113,6 +110,3 @@ def on_index(name: str, version: str) -> list[str]:
 def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
-
-if __name__ == "__main__":
-    main()

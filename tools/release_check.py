@@ -4,7 +4,8 @@ The commit is built twice, in different folders under different clocks and umask
 installed into empty environments, without the repository, where the demo and a smoke test run; metadata, licence,
 changelog, citation, pinned hashes and the bill of materials (CycloneDX) are checked. The lowest supported versions of
 the dependencies and other versions of Python are tested by tools/test_versions.py. What is to be published is left in
-build/release/dist, the bill of materials in build/release/sbom.
+build/release/dist, the bill of materials in build/release/sbom, the pinned hashes in
+build/release/constraints-hashes.txt.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def pinned(text: str, needs: Sequence[str]) -> str:
         if canonicalize_name(need.name) == "wholetext" or (need.marker and not need.marker.evaluate({"extra": ""})):
             continue
         if not any(need.specifier.contains(version, prereleases=True) for version in versions):
-            raise NotReady(f"constraints-hashes.txt has {versions or 'no version'} of {need}: run tools/make_lock.py")
+            raise NotReady(f"constraints-hashes.txt has {versions or 'no version'} of {need}")
     return f"{len(pins)} packages"
 
 
@@ -186,20 +187,15 @@ def materials(tools: Path, demo: Path, wheel: Path) -> str:
     return f"{len(bill['components'])} components"
 
 
-def requirements() -> list[str]:
-    """All that the project asks for: the core and every extra but those that `make test` does not install."""
-    sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
-    from make_lock import asked
-
-    return asked()
-
-
 def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def check(given: argparse.Namespace) -> None:
     version = re.findall(r'__version__ = "(.+)"', (ROOT / "src/wholetext/version.py").read_text("utf-8"))[0]
+    sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "src")]
+    from make_lock import asked, lock
+
     begun = time.perf_counter()
 
     def say(what: str, found: str = "ok") -> None:
@@ -209,9 +205,10 @@ def check(given: argparse.Namespace) -> None:
         say("note", "uncommitted changes are left out, the commit is checked")
     named(version, given.tag)
     say("changelog and citation", version)
-    lock = (ROOT / "constraints-hashes.txt").read_text("utf-8")
-    say("hashes of constraints", pinned(lock, requirements()))
-    backend = re.findall(r"^hatchling==\S+", lock, re.M)  # the same builder makes the same bytes
+    hashes = lock(given.wheel)
+    (OUT / "constraints-hashes.txt").write_text(hashes, "utf-8")
+    say("hashes of constraints", pinned(hashes, asked()))
+    backend = re.findall(r"^hatchling==\S+", hashes, re.M)  # the same builder makes the same bytes
     tools = environment("tools", "--group", f"{ROOT / 'pyproject.toml'}:release", *backend)
     run([tools.parent / "uvx", "--python", sys.executable, "cffconvert", "--validate", "-i", ROOT / "CITATION.cff"])
     say("CITATION.cff", "valid")
@@ -231,6 +228,7 @@ def check(given: argparse.Namespace) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tag", help="the tag of the release, which must be v and the version")
+    parser.add_argument("--wheel", type=Path, action="append", default=[], help="a tested wheel that is not on PyPI")
     parser.add_argument("--quick", action="store_true", help="leave out the lowest versions and other Pythons")
     OUT.mkdir(parents=True, exist_ok=True)
     try:
