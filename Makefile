@@ -53,7 +53,7 @@ test-mutants: $(VENV)/mutants.ready  ## share of wrong changes to stats, views, 
 	$(BIN)/python tools/test_mutants.py $(ARGS)
 
 lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
-	$(BIN)/ruff check src tests examples benchmarks tools
+	$(BIN)/ruff check src tests examples benchmarks tools studies
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 

@@ -17,8 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^( *)```(\w+)(?: (\S+))?\n(.*?)^\1```$", re.M | re.S)
-COPIED = ("src", "docs", "tools", "examples", "benchmarks", "recipes", "pyproject.toml", "README.md", "CHANGELOG.md",
-          "CONTRIBUTING.md", "Makefile")
+COPIED = ("src", "docs", "tools", "studies", "examples", "benchmarks", "recipes", "pyproject.toml", "README.md",
+          "CHANGELOG.md", "CONTRIBUTING.md", "Makefile")
 
 
 def recipes() -> dict[str, list[tuple[str, str, str]]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import study_contrast as study
+from studies import contrast as study
 
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Item
 

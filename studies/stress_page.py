@@ -1,4 +1,4 @@
-"""The page docs/studies/stress.md from the figures of tools/study_stress.py."""
+"""The page studies/stress.md from the figures of studies/stress.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from wholetext.files.storage import write_file
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "studies" / "stress.md"
+PAGE = Path(__file__).resolve().parent.parent / "studies" / "stress.md"
 BEGIN, END = "<!-- reading -->", "<!-- end of reading -->"
 TABLES = {
     "Consistency and relations": ("pronoun", "tense", "name", "term", "connective", "no-connective", "antecedent"),
@@ -113,7 +113,7 @@ def write_page(found: Mapping[str, Any]) -> None:
     minutes = sum(found["seconds"].values()) / 60
     page = [
         "# Which metric sees which document-level error?", "",
-        "Written by `python tools/study_stress.py`, with every number in it but those of the reading; the figures are "
+        "Written by `python studies/stress.py`, with every number in it but those of the reading; the figures are "
         "explained in [stress tests](../stress.md).", "", BEGIN, reading, END, "", "## Documents", "",
         f"{documents} documents of two domains that have two human references. The second is changed and scored "
         "against the first, so that no text is scored against itself. News documents have 5 to 14 segments; talks are "

@@ -1,9 +1,9 @@
-"""Writes the tables of docs/studies/wt-doc.md: how wt-doc and wt-mini agree with people on segments.
+"""Writes the tables of studies/wt-doc.md: how wt-doc and wt-mini agree with people on segments.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_wt_doc.py [--work FOLDER] [--sets …] [--page]
+    WHOLETEXT_DATA=../shared/data python studies/wt_doc.py [--work FOLDER] [--sets …] [--page]
 
 Scores of a finished set are in the work folder. ``sentence`` of wt-doc is wt-mini's score, so that one run gives both.
-What the metrics see is copied from docs/studies/stress.json; ``--page`` only writes the page.
+What the metrics see is copied from studies/stress.json; ``--page`` only writes the page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from study_paragraphs import replace_part
+from paragraphs import replace_part
 
 from wholetext.files.storage import write_file
 from wholetext.io.formats import evalset
@@ -28,7 +28,7 @@ from wholetext.types import FloatArray, Output
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-PAGE = ROOT / "docs" / "studies" / "wt-doc.md"
+PAGE = ROOT / "studies" / "wt-doc.md"
 FOUND = PAGE.with_suffix(".json")
 STRESS = PAGE.with_name("stress.json")
 SEEING = ("wt-doc", "wt-mini", "sbert", "bertscore", "d-blonde", "bleu", "chrf", "d-chrf")

@@ -1,4 +1,4 @@
-"""The page docs/studies/context.md from the document scores of tools/study_context.py."""
+"""The page studies/context.md from the document scores of studies/context.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from wholetext.files.storage import write_file
 from wholetext.types import FloatArray
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "studies" / "context.md"
+PAGE = Path(__file__).resolve().parent.parent / "studies" / "context.md"
 BEGIN, END = "<!-- reading -->", "<!-- end of reading -->"
 DRAWS, SEED = 1000, 4
 Key = tuple[Any, ...]  # metric, then prev, hyp, source, or size and step
@@ -235,7 +235,7 @@ def write_page(told: Sequence[Mapping[str, Any]], asked: Sequence[tuple[str, str
     sets = [Set(one) for one in told]
     page = [
         "# Does context help? A study with a small encoder", "",
-        "Written by `python tools/study_context.py --page` from the document scores in `docs/studies/context`, with "
+        "Written by `python studies/context.py --page` from the document scores in `studies/context_parts`, with "
         "every number in it but those of the reading.", "", *reading(), "",
         "System-level agreement with people: Pearson's r between a metric's system scores and the official human ones "
         "(MQM, or standardised direct assessment), and how many pairs of systems are in the order people put them in. "

@@ -1,6 +1,6 @@
-"""Writes docs/studies/paragraphs.md: sentence metrics on paragraphs of 1 to 10 segments, scored whole or averaged.
+"""Writes studies/paragraphs.md: sentence metrics on paragraphs of 1 to 10 segments, scored whole or averaged.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_paragraphs.py [news.zh-en] [news.en-de] [ted.zh-en] [ted.en-de] …
+    WHOLETEXT_DATA=../shared/data python studies/paragraphs.py [news.zh-en] [news.en-de] [ted.zh-en] [ted.en-de] …
 
 A part that ends in ``.each`` has windows of one rater; the others count a segment as rated whoever rated it, which
 gives the windows of the paper. ``--tables`` measures nothing and writes tables and figure again from what was measured.
@@ -23,7 +23,7 @@ from wholetext.meta.participants import Selection, read_participants
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-PAGE = ROOT / "docs" / "studies" / "paragraphs.md"
+PAGE = ROOT / "studies" / "paragraphs.md"
 POINTS = PAGE.with_suffix(".jsonl")
 LENGTHS = range(1, 11)
 SETS = {"news": "wmt21.news.mqm", "ted": "wmt21.tedtalks"}
@@ -96,7 +96,7 @@ def main(parts: Sequence[str]) -> None:
                  for line in ("", f"**{metric}**", "", *table(points, metric))]
         text = replace_part(text, part, [*lines, ""])
     PAGE.write_text(text, "utf-8")
-    draw(rows, PAGE.with_suffix(".svg"))
+    draw(rows, ROOT / "docs" / "studies" / "paragraphs.svg")
 
 
 def measured() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Numbers and curves of docs/studies/learned.md, put between the marks that the page has for them."""
+"""Numbers and curves of studies/learned.md, put between the marks that the page has for them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_paragraphs import replace_part
+from paragraphs import replace_part
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "studies" / "learned.md"
+PAGE = Path(__file__).resolve().parent.parent / "studies" / "learned.md"
 TRAINED, PEERS = ("SENT-BASE", "PARA-UNIF", "PARA-STRAT"), ("bleu", "chrf", "bertscore")
 BOX = "wt-mini-1"
 STATISTICS = {"accuracy": "system accuracy", "acc_eq": "acc_eq*", "pearson": "Pearson"}
@@ -27,7 +27,7 @@ def write_page(found: Mapping[str, Any]) -> None:
     if "preferences" in found:
         text = replace_part(text, "preferences", preferences(found["preferences"]))
     PAGE.write_text(text, "utf-8")
-    draw({name: found[name]["points"] for name in sets}, PAGE.with_suffix(".svg"))
+    draw({name: found[name]["points"] for name in sets}, PAGE.parents[1] / "docs" / "studies" / "learned.svg")
 
 
 def seeds_of(values: Mapping[str, Any], name: str) -> list[Any]:

@@ -1,6 +1,6 @@
-"""Writes docs/studies/learned.md: metrics trained on sentences or on paragraphs, beside BLEU, chrF and BERTScore.
+"""Writes studies/learned.md: metrics trained on sentences or on paragraphs, beside BLEU, chrF and BERTScore.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_learned.py [--work FOLDER] [--only train,study,page]
+    WHOLETEXT_DATA=../shared/data python studies/learned.py [--work FOLDER] [--only train,study,page]
 
 Trains recipes/paragraphs.toml with every way of sampling and three seeds (the base model is frozen, so all share
 one table of features), and asks how each agrees with people on sets none of them has seen. Features are kept in the
@@ -42,7 +42,7 @@ from wholetext.types import Excerpt, FloatArray, Output, Request
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
 RECIPE, BOX = ROOT / "recipes" / "paragraphs.toml", "wt-mini-1"
-FOUND = ROOT / "docs" / "studies" / "learned.json"
+FOUND = ROOT / "studies" / "learned.json"
 SAMPLINGS, SEEDS = {"SENT-BASE": "sentence", "PARA-UNIF": "uniform", "PARA-STRAT": "stratified"}, (1, 2, 3)
 # name → EvalSet, language pair, human score, how many documents (of ten segments or more; 0: all), lengths
 SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm", 0, tuple(range(1, 11))),

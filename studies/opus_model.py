@@ -1,6 +1,6 @@
 """Puts Helsinki-NLP's opus-mt en-fr into a folder, from the packages that carry it in parts.
 
-    python tools/opus_model.py FOLDER
+    python studies/opus_model.py FOLDER
 
 The payloads of aait-store-cut-part-001 … 016 (a third party's upload, 1.4 GB) are one zip. Only the model's own files
 are taken out of it, each is checked against the SHA-256 below, and nothing of the packages is installed or run. The

@@ -1,6 +1,6 @@
-"""A sample of format flags to be read by a person: docs/studies/format-flags.md has the verdicts.
+"""A sample of format flags to be read by a person: studies/format-flags.md has the verdicts.
 
-    python tools/sample_flags.py DATA [--size 200] [--seed 17]
+    python studies/sample_flags.py DATA [--size 200] [--seed 17]
 
 DATA holds ``wmt26.outputs`` (no sources: only the checks that need none) and ``evalsets`` (wmt21.news, wmt22.da and
 wmt21.tedtalks: system outputs with their sources, references not used). The sample has every hit of the WMT26 files, up

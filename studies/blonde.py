@@ -1,6 +1,6 @@
-"""Makes the tables of docs/studies/blonde.md: BlonDe variants beside human MQM judgments of WMT21 news and TED systems.
+"""Makes the tables of studies/blonde.md: BlonDe variants beside human MQM judgments of WMT21 news and TED systems.
 
-    WHOLETEXT_DATA=… python tools/study_blonde.py [--write]
+    WHOLETEXT_DATA=… python studies/blonde.py [--write]
 
 System level: Pearson and Kendall over systems between the corpus score and the mean MQM score of the judged segments.
 Intervals: 1,000 draws of documents with replacement; metric and human scores are both computed anew in each draw.
@@ -24,7 +24,7 @@ from wholetext.types import FloatArray, Scores
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data")) / "evalsets"
-PAGE = ROOT / "docs" / "studies" / "blonde.md"
+PAGE = ROOT / "studies" / "blonde.md"
 DRAWS, SEED = 1000, 12345
 
 ENGLISH = (

@@ -1,8 +1,8 @@
-"""Writes the part on wt-qe of docs/studies/learned.md: without a reference, beside metrics that read one.
+"""Writes the part on wt-qe of studies/learned.md: without a reference, beside metrics that read one.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_qe.py [--model wt-qe] [--work FOLDER] [--only …] [--sets …]
+    WHOLETEXT_DATA=../shared/data python studies/qe.py [--model wt-qe] [--work FOLDER] [--only …] [--sets …]
 
-Run tools/study_mini.py first: it keeps the scores of Sentence-BERT and BERTScore in the work folder. Features of
+Run studies/mini.py first: it keeps the scores of Sentence-BERT and BERTScore in the work folder. Features of
 wt-qe are kept there too: an interrupted study resumes.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_mini import MOST, ROOT, agreement, keep, read_set, view_of, write_part
+from mini import MOST, ROOT, agreement, keep, read_set, view_of, write_part
 
 from wholetext.backends.learned.bitext import PER_SIZE, SIZES
 from wholetext.backends.learned.forms import open_learned, predictions, scaled

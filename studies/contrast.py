@@ -1,10 +1,10 @@
-"""Writes docs/studies/contrast.md: does a translation model choose better with context, and is it the context?
+"""Writes studies/contrast.md: does a translation model choose better with context, and is it the context?
 
-    python tools/opus_model.py MODEL
-    WHOLETEXT_DATA=../shared/data python tools/study_contrast.py MODEL [--parts 10]
+    python studies/opus_model.py MODEL
+    WHOLETEXT_DATA=../shared/data python studies/contrast.py MODEL [--parts 10]
 
 The contrastive experiment of Vernikos et al. (2022) with opus-mt en-fr: DiscEvalMT whole, and ContraPro en-fr in parts
-of 100 items of a random order. Margins of finished parts are in docs/studies/contrast.json: an interrupted study
+of 100 items of a random order. Margins of finished parts are in studies/contrast.json: an interrupted study
 resumes there, and more parts are added to those that are done. All 14,000 items are ``--parts 140``: 8 processor hours.
 """
 
@@ -31,7 +31,7 @@ from wholetext.types import FloatArray
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-PAGE = ROOT / "docs" / "studies" / "contrast.md"
+PAGE = ROOT / "studies" / "contrast.md"
 FOUND = PAGE.with_suffix(".json")
 SETS = {"anaphora": "discevalmt.anaphora.en-fr", "lexical choice": "discevalmt.lexical-choice.en-fr",
         "ContraPro": "contrapro-large.en-fr"}  # fmt: skip
@@ -149,8 +149,8 @@ def page(found: Margins, sets: Mapping[str, ContrastSet], parts: int, old: str) 
     items = sets["ContraPro"].items[: parts * PART]
     lines = [
         "# Contrastive sets with a real translation model", "",
-        f"Written by `python tools/study_contrast.py MODEL --parts {parts}`, with every number in it; the model is "
-        "opus-mt en-fr (`python tools/opus_model.py MODEL`), the metric `prism(direction=src-hyp)@MODEL`: the mean "
+        f"Written by `python studies/contrast.py MODEL --parts {parts}`, with every number in it; the model is "
+        "opus-mt en-fr (`python studies/opus_model.py MODEL`), the metric `prism(direction=src-hyp)@MODEL`: the mean "
         "log-probability of a candidate's tokens. With context, previous source sentences and the correct previous "
         "target sentences are read, and only the current sentence is scored.", "", BEGIN, reading, END, "",
         "## DiscEvalMT", "",

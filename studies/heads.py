@@ -1,6 +1,6 @@
-"""Writes the part on heads of docs/studies/learned.md: which head agrees with people on language pairs it has not seen.
+"""Writes the part on heads of studies/learned.md: which head agrees with people on language pairs it has not seen.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_heads.py [--work FOLDER] [--minutes N] [--only features,heads,page]
+    WHOLETEXT_DATA=../shared/data python studies/heads.py [--work FOLDER] [--minutes N] [--only features,heads,page]
 
 Features of the forms `matched` and `aligned` are computed once for examples of `recipes/wt-mini-2.toml` and for outputs
 with MQM into German, in chunks that mix all sets; an interrupted study resumes, and the page has what is finished.
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from study_mini import both_features, read_set, view_of
-from study_paragraphs import replace_part
+from mini import both_features, read_set, view_of
+from paragraphs import replace_part
 
 from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.hub.locate import BUNDLED, locate
@@ -42,7 +42,7 @@ from wholetext.types import FloatArray, IntArray, Request
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-FOUND, PAGE, PART = ROOT / "docs/studies/learned.json", ROOT / "docs/studies/learned.md", "heads"
+FOUND, PAGE, PART = ROOT / "studies/learned.json", ROOT / "studies/learned.md", "heads"
 GERMAN = {"news": ("wmt21.news.mqm", "en-de", "mqm"), "TED": ("wmt21.tedtalks", "en-de", "mqm")}
 SYSTEMS, CHUNK, SEED = 10, 512, 7  # systems of a document, outputs of a chunk; order of documents
 SEEN = 34  # first documents of each set: wt-mini-1 was trained on them

@@ -1,6 +1,6 @@
-"""Writes docs/studies/coherence.md: do the discourse metrics agree with human judgments of coherence?
+"""Writes studies/coherence.md: do the discourse metrics agree with human judgments of coherence?
 
-    WHOLETEXT_DATA=../shared/data python tools/study_coherence.py [shuffling] [ner18] [summeval] [translation]
+    WHOLETEXT_DATA=../shared/data python studies/coherence.py [shuffling] [ner18] [summeval] [translation]
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wholetext.types import Corpus, Document, FloatArray, IntArray, Output, Scor
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-PAGE = ROOT / "docs" / "studies" / "coherence.md"
+PAGE = ROOT / "studies" / "coherence.md"
 DRAWS, SEED = 1000, 4
 MODEL = "minilm"
 

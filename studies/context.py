@@ -1,9 +1,9 @@
-"""Measures docs/studies/context.md: does document context help, and is it the context that helps?
+"""Measures studies/context.md: does document context help, and is it the context that helps?
 
-    WHOLETEXT_DATA=../shared/data python tools/study_context.py [--work FOLDER] [--stages …] [--minutes 60] [--page]
+    WHOLETEXT_DATA=../shared/data python studies/context.py [--work FOLDER] [--stages …] [--minutes 60] [--page]
 
 A part is one set of documents under one setting of the context, or under all windows of one size. The document scores
-of a finished part are added to the file of its set in docs/studies/context, so that any number of runs add up; rows of
+of a finished part are added to the file of its set in studies/context_parts, so that any number of runs add up; rows of
 an unfinished part are cached in the work folder. ``--minutes`` begins no part after so many; ``--page`` only writes the
 page, from the parts that there are.
 """
@@ -32,7 +32,7 @@ from wholetext.types import Corpus, Output
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-PARTS = ROOT / "docs" / "studies" / "context"
+PARTS = ROOT / "studies" / "context_parts"
 BERTSCORE, SBERT = "bertscore@minilm", "sbert@minilm"
 
 

@@ -1,11 +1,11 @@
-"""Writes docs/studies/stress.md: which metric of the box sees which document-level error, under which view.
+"""Writes studies/stress.md: which metric of the box sees which document-level error, under which view.
 
-    WHOLETEXT_DATA=../shared/data python tools/study_stress.py [--work FOLDER] [--sets …] [--groups …] [--page]
+    WHOLETEXT_DATA=../shared/data python studies/stress.py [--work FOLDER] [--sets …] [--groups …] [--page]
 
 Every set of documents is stressed with one group of metrics at a time; the losses of a finished pair are a file of the
 work folder and its rows are in a cache there, so that an interrupted study resumes, and a sample of the documents
 (``--every 4``) is no lost work. The page has the groups of metrics that are finished for all sets, each on as many
-documents as there are, beside the figures of other metrics that docs/studies/stress.json has from earlier runs, and
+documents as there are, beside the figures of other metrics that studies/stress.json has from earlier runs, and
 names what is missing; ``--page`` only writes it.
 """
 
@@ -34,7 +34,7 @@ from wholetext.types import Corpus, Document, Output
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-FOUND = ROOT / "docs" / "studies" / "stress.json"
+FOUND = ROOT / "studies" / "stress.json"
 SIZES = range(5, 15)  # segments of a document: longer ones are left out, or cut where they are talks
 PART = 10  # segments of a part of a talk
 SYSTEMS, SPREAD = 6, 12  # systems whose spread is the unit of effects, and documents of a set that it is taken from
