@@ -262,8 +262,7 @@ def report(root: Path) -> Action:
 
 def meta(root: Path) -> Action:
     """meta.json and the scores beside it."""
-    from evalset_folder import make
-
+    from tests.meta.evalset_folder import make
     from wholetext.files.output_folder import current
     from wholetext.meta.store import read_meta
 
@@ -361,8 +360,8 @@ def align(root: Path) -> Action:
 def train(root: Path) -> Action:
     """A learned metric is trained anew in its folder."""
     import torch
-    from training_data import make, recipe
 
+    from tests.training.training_data import make, recipe
     from wholetext.backends.learned.config import read_config
     from wholetext.backends.learned.folder import verify
     from wholetext.errors import ModelError
@@ -393,8 +392,7 @@ ACTIONS = {action.__name__: action for action in (
 
 
 if __name__ == "__main__":
-    for folder in ("meta", "training"):
-        sys.path.append(str(Path(__file__).parent / folder))
+    sys.path.append(str(Path(__file__).parents[1]))
     for name in sys.argv[1].split(","):
         (own := Path(sys.argv[2]) / name).mkdir()
         print(name, kill_everywhere(ACTIONS[name](own)), file=sys.__stdout__)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import doc_files
-from doc_blocks import ROOT, RUN, blocks, commands
+from tests import doc_files
+from tests.doc_blocks import ROOT, RUN, blocks, commands
 from wholetext.cli.main import main
 
 QUICK = {"docs/formats.md", "docs/quickstart.md", "docs/significance.md"}  # the others need a model or a tagger

@@ -6,13 +6,13 @@ import json
 import re
 from pathlib import Path
 
-import metric_pages
 import pytest
-from build_site import faults
 
 import wholetext
-from doc_blocks import ALL, LANGUAGES, blocks
-from doc_blocks import PAGES as BLOCK_PAGES
+from tests.doc_blocks import ALL, LANGUAGES, blocks
+from tests.doc_blocks import PAGES as BLOCK_PAGES
+from tools import metric_pages
+from tools.build_site import faults
 from wholetext.files.parsing import read_toml
 from wholetext.registry import BUILTIN
 
@@ -86,7 +86,7 @@ def test_broken_links_and_remote_files_of_a_site_are_found(tmp_path: Path) -> No
 def test_the_site_is_built_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for needed in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(needed)
-    import build_site
+    from tools import build_site
 
     monkeypatch.setattr(build_site, "OUT", tmp_path)
     assert build_site.main() == 0

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mistake_cases import MISTAKES, Mistake, answer, page, parts, workplace
+
+from tools.mistake_cases import MISTAKES, Mistake, answer, page, parts, workplace
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "troubleshooting.md"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from note_cases import CASES, FILES, PUBLISHED, Case, page
-from scripted import ScriptedServer
 
 import wholetext as wt
+from tests.judges.scripted import ScriptedServer
+from tools.note_cases import CASES, FILES, PUBLISHED, Case, page
 from wholetext.backends import low_precision
 from wholetext.cli.main import main
 from wholetext.files import packages

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from scripted import ScriptedServer
-from scripted_judge import right
 
+from tests.judges.scripted import ScriptedServer
+from tests.judges.scripted_judge import right
 from wholetext import Corpus, Document, Options, Output, evaluate, open_run, plugins, write_run
 from wholetext.cli.main import main
 from wholetext.errors import PluginError, SpecError

@@ -6,13 +6,11 @@ import re
 import zipfile
 from pathlib import Path
 
-import make_lock
 import pytest
-import release_check
-import test_versions
-from release_check import NotReady, contents, named, pinned, same
 
 import wholetext
+from tools import make_lock, release_check, test_versions
+from tools.release_check import NotReady, contents, named, pinned, same
 from wholetext.files.parsing import read_toml
 
 ROOT = Path(__file__).resolve().parent.parent

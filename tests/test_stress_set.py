@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import stress_set
+
+from tools import stress_set
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "stress-set"
 PAGE = FOLDER.parents[1] / "docs" / "stress-set.md"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import run_tutorial
+
+from tools import run_tutorial
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 STORED = json.loads(run_tutorial.NOTEBOOK.read_text("utf-8"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from test_leftovers import task
-
+from tests.alignment.test_leftovers import task
 from wholetext.alignment.beads import Bead
 from wholetext.alignment.exchanges import _breaks, exchanged
 from wholetext.alignment.leftovers import absorbed

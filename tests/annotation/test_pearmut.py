@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import wholetext as wt
-from in_process import call
+from tests.in_process import call
 from wholetext.annotation.annotations import read_pearmut, write_judgments
 from wholetext.annotation.campaign import characters, make_campaign, units
 from wholetext.errors import AlignmentError, InputError, RunError

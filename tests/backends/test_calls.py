@@ -6,8 +6,8 @@ import base64
 from pathlib import Path
 
 import pytest
-from scripted import ScriptedServer
 
+from tests.judges.scripted import ScriptedServer
 from wholetext.backends.chat.calls import Ask, Calls, Sampling, estimated
 from wholetext.backends.chat.endpoint import Chat
 from wholetext.errors import InputError, ModelError

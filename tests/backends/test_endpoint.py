@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import ScriptedServer, completion
 
+from tests.judges.scripted import ScriptedServer, completion
 from wholetext.backends.chat import endpoint
 from wholetext.backends.chat.calls import Answer, Ask, Calls, Sampling
 from wholetext.backends.chat.endpoint import Chat

@@ -195,7 +195,7 @@ def test_changed_checkpoints_in_bounded_memory(tmp_path: Path) -> None:
 import resource, sys
 sys.path[:0] = {[str(Path(__file__).parent), *sys.path]!r}
 from pathlib import Path
-import test_torch_file as own
+from tests.backends import test_torch_file as own
 own.fuzz(0, 5, Path({str(tmp_path)!r}))
 now = int(next(l for l in open('/proc/self/status') if l.startswith('VmSize')).split()[1]) << 10
 resource.setrlimit(resource.RLIMIT_AS, (now + (3 << 29), now + (3 << 29)))

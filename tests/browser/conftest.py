@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import study_files
-from report_material import full_run
 
+from tests.reporting import study_files
+from tests.reporting.report_material import full_run
 from wholetext.reporting import analyse, read_study, write_report
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import write_run

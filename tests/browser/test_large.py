@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_material import big_run
 
+from tests.reporting.report_material import big_run
 from wholetext.reporting import Significance, analyse, write_report
 
 pytestmark = pytest.mark.browser

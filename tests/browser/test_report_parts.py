@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_material import texts
-from study_files import make as make_studies
 
+from tests.reporting.report_material import texts
+from tests.reporting.study_files import make as make_studies
 from wholetext.reporting import analyse, read_study, write_report
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, Output

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving_material import BAD, GOOD, REF, Running, install_hold
-from test_readers import AXE, violations
+
+from tests.browser.test_readers import AXE, violations
+from tests.serving.serving_material import BAD, GOOD, REF, Running, install_hold
 
 pytestmark = pytest.mark.browser
 TOKEN = "a-token-for-the-browser"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_readers import AXE, violations
 
 import wholetext as wt
+from tests.browser.test_readers import AXE, violations
 from wholetext.demo import load
 from wholetext.scoring.evaluate import Options
 

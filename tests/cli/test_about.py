@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from in_process import call
+from tests.in_process import call
 from wholetext.cli.main import main
 from wholetext.registry import BUILTIN, explanations, metric_class
 from wholetext.types import Metric

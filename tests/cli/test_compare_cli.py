@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from in_process import call
+from tests.in_process import call
 from wholetext.demo import load
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl

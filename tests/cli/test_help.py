@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from in_process import call
+from tests.in_process import call
 from wholetext.cli.main import VERBS
 from wholetext.cli.shell.help import COMMANDS
 

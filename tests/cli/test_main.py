@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from in_process import call
+from tests.in_process import call
 from wholetext import plugins
 from wholetext.cli import options
 from wholetext.cli.main import VERBS, command, function

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from in_process import call
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "meta"))
-import evalset_folder
+from tests.in_process import call
+from tests.meta import evalset_folder
 
 
 @pytest.fixture

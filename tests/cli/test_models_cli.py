@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from in_process import call
+from tests.in_process import call
 from wholetext.demo import load
 from wholetext.scoring.evaluate import open_run
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from in_process import call
+from tests.in_process import call
 from wholetext.cli.main import main
 from wholetext.cli.shell.spelling import spread
 from wholetext.demo import load

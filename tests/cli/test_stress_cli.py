@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import wholetext as wt
-from in_process import call
+from tests.in_process import call
 from wholetext.demo import load
 
 

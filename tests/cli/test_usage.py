@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from in_process import call
+from tests.in_process import call
 from wholetext.cli.shell.usage import asks_for_help, usage_error
 
 

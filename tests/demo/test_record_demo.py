@@ -6,8 +6,8 @@ import re
 from importlib.util import find_spec
 
 import pytest
-from record_demo import PAGE, record
 
+from tools.record_demo import PAGE, record
 from wholetext.scoring.defaults import demo_metrics
 
 RECORDING = PAGE.read_text("utf-8").split("```text\n")[1].split("```")[0]

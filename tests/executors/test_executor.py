@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import worker_tasks as tasks
 
 import wholetext as wt
+from tests.executors import worker_tasks as tasks
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-import worker_tasks as tasks
 
+from tests.executors import worker_tasks as tasks
 from wholetext.errors import MetricError, WorkerError
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task

@@ -19,9 +19,9 @@ from typing import Any
 
 import psutil
 import pytest
-import worker_tasks as tasks
 
 import wholetext as wt
+from tests.executors import worker_tasks as tasks
 from wholetext.demo import load
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task

@@ -6,10 +6,10 @@ import random
 from collections import Counter
 
 import pytest
-from cluster import Model, Simulated, efficiency, simulate
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.cluster import Model, Simulated, efficiency, simulate
 from wholetext.errors import WorkerError
 from wholetext.executors.pool import Event, Task
 from wholetext.executors.schedule import AHEAD, IN_FLIGHT, Scheduler

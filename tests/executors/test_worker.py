@@ -6,8 +6,8 @@ import pickle
 from typing import Any
 
 import pytest
-import worker_tasks as tasks
 
+from tests.executors import worker_tasks as tasks
 from wholetext.errors import MissingExtra, WorkerError
 from wholetext.executors.worker import Failure, Worker, check_versions
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz_breaks import BREAKS
+from tests.io.fuzz_breaks import BREAKS
 
 Change = Callable[[bytes, random.Random], bytes]
 NUMBERS = [

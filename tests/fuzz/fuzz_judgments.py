@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fuzz_valid import WORDS
-
+from tests.io.fuzz_valid import WORDS
 from wholetext.errors import WholetextError
 
 Make = Callable[[Path, random.Random], None]

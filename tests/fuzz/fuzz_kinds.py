@@ -10,8 +10,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-import fuzzing
-from fuzz_judgments import (
+from tests.fuzz.fuzz_judgments import (
     Make,
     Read,
     dump,
@@ -30,7 +29,7 @@ from fuzz_judgments import (
     read_scores,
     write,
 )
-from fuzz_studies import (
+from tests.fuzz.fuzz_studies import (
     make_cache,
     make_judging,
     make_pearmut,
@@ -46,8 +45,8 @@ from fuzz_studies import (
     read_spans,
     read_study,
 )
-from fuzz_valid import valid_corpus
-
+from tests.io import fuzzing
+from tests.io.fuzz_valid import valid_corpus
 from wholetext.errors import WholetextError
 from wholetext.io import Loaded, read
 from wholetext.io.formats import evalset, jsonl, tsv
@@ -258,7 +257,7 @@ def read_corpus(folder: Path, rng: random.Random) -> object:
 
 def read_back(folder: Path, rng: random.Random) -> object:
     """What a writer writes is read back as it was; names and texts are anything."""
-    from fuzz_changes import SIGNS
+    from tests.fuzz.fuzz_changes import SIGNS
 
     def odd(text: str) -> str:
         return (

@@ -1,7 +1,7 @@
 """Damaged inputs of every kind, by seed: each must give a result or a WholetextError, in bounded time and memory.
 
-python tests/fuzz/fuzz_run.py 0 100000          seeds 0 to 99999, in worker processes
-python tests/fuzz/fuzz_run.py 4711 4712         one seed, with its traceback
+python -m tests.fuzz.fuzz_run 0 100000          seeds 0 to 99999, in worker processes
+python -m tests.fuzz.fuzz_run 4711 4712         one seed, with its traceback
 """
 
 from __future__ import annotations
@@ -21,11 +21,8 @@ from collections import Counter
 from pathlib import Path
 from types import FrameType
 
-sys.path.append(str(Path(__file__).parents[1] / "io"))
-
-from fuzz_changes import damage
-from fuzz_kinds import KINDS
-
+from tests.fuzz.fuzz_changes import damage
+from tests.fuzz.fuzz_kinds import KINDS
 from wholetext.errors import WholetextError
 
 SECONDS = 10  # of processor time that one input may take; twelve times as much by the clock, for busy machines

@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fuzz_judgments import dump, each, sentence, write
-
+from tests.fuzz.fuzz_judgments import dump, each, sentence, write
 from wholetext.errors import WholetextError
 from wholetext.types import Corpus, Document, Output
 

@@ -6,8 +6,9 @@ import warnings
 from collections import Counter
 
 import pytest
-from fuzz_kinds import KINDS
-from fuzz_run import attempt
+
+from tests.fuzz.fuzz_kinds import KINDS
+from tests.fuzz.fuzz_run import attempt
 
 
 def outcomes(seeds: range) -> Counter[tuple[str, str]]:

@@ -19,9 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz_breaks import BREAKS
-from fuzz_valid import valid_corpus, write_evalset, write_lines_files, write_segments, write_wmt, write_xml
-
+from tests.io.fuzz_breaks import BREAKS
+from tests.io.fuzz_valid import valid_corpus, write_evalset, write_lines_files, write_segments, write_wmt, write_xml
 from wholetext.errors import WholetextError
 from wholetext.io import LineFiles, Loaded, read
 from wholetext.io.formats import jsonl, tsv

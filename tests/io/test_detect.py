@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_wmt_xml import GOOD
 
 import wholetext as wt
+from tests.io.test_wmt_xml import GOOD
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io import FORMATS, LineFiles, read
 from wholetext.io.formats import jsonl

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fuzzing import run
+
+from tests.io.fuzzing import run
 
 
 def outcomes(seeds: range, score_every: int) -> Counter[str]:

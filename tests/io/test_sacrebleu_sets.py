@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from sacrebleu.dataset import DATASETS, WMTXMLDataset
-from test_wmt_xml import GOOD
 
+from tests.io.test_wmt_xml import GOOD
 from wholetext.errors import InputError
 from wholetext.io import read
 from wholetext.io.formats.sacrebleu_sets import names

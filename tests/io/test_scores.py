@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_evalset import SMALL
 
+from tests.io.test_evalset import SMALL
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import (

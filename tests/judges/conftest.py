@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-import small_model
-from counting import CountingProxy
+
+from tests.judges import small_model
+from tests.judges.counting import CountingProxy
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from loopback import ChatHandler, Loopback
+from tests.judges.loopback import ChatHandler, Loopback
 
 
 def is_repair(body: Mapping[str, Any]) -> bool:

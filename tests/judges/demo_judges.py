@@ -1,6 +1,6 @@
 """All judges on the whole demo corpus (German to English) against the small model, under three views.
 
-    python tests/judges/demo_judges.py CACHE     a line for each judge and view; goes on where it was interrupted
+    python -m tests.judges.demo_judges CACHE     a line for each judge and view; goes on where it was interrupted
 
 One system (two for judge-pairwise), 12 documents, 112 segments. Answers are limited to so many tokens that a list
 without errors is whole; a rubric needs some 230, and is asked for in full under the whole view alone. It takes about
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import small_model
-from counting import CountingProxy
 
 import wholetext as wt
+from tests.judges import small_model
+from tests.judges.counting import CountingProxy
 from wholetext.backends.chat.calls import Calls
 from wholetext.demo import load
 

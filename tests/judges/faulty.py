@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from loopback import ChatHandler, Loopback
+from tests.judges.loopback import ChatHandler, Loopback
 
 HUGE = 2_000_000  # characters of an answer that does not stop
 REFUSALS = (

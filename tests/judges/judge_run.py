@@ -1,6 +1,6 @@
 """Score a piece of the demo corpus with a judge, in a process of its own which tests kill.
 
-    python judge_run.py URL CACHE SPEC PARALLEL
+    python -m tests.judges.judge_run URL CACHE SPEC PARALLEL
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from counting import Turnstile
-from judge_material import demo_piece
-
 import wholetext as wt
+from tests.judges.counting import Turnstile
+from tests.judges.judge_material import demo_piece
 from wholetext.backends.chat.calls import Calls
 
+ROOT = Path(__file__).resolve().parents[2]
 PIECE = ("mystery-umbrella", 6)  # document, segments
 
 
@@ -31,8 +31,8 @@ def killed(url: str, cache: Path, spec: str, gate: Turnstile, passing: int, para
     Then every answer has arrived and is stored: the child asks for another one only after that.
     """
     gate.open(passing)
-    command = [sys.executable, __file__, url, str(cache), spec, str(parallel)]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "tests.judges.judge_run", url, str(cache), spec, str(parallel)]
+    child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         gate.wait(parallel)
         assert child.poll() is None, "it ended before it could be killed"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from loopback import ChatHandler, Loopback
+from tests.judges.loopback import ChatHandler, Loopback
 
 Reply = str | tuple[int, Any] | tuple[int, Any, dict[str, str]]
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scripted import ScriptedServer
-
 import wholetext as wt
+from tests.judges.scripted import ScriptedServer
 from wholetext.backends.chat.calls import Calls
 from wholetext.metrics.judges.parsers import ASPECTS
 from wholetext.testing import sample

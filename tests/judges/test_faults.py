@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import faulty
-import judge_run
 import numpy as np
 import pytest
-from counting import CountingProxy, Turnstile, is_repair
-from faulty import FaultyServer, Served
-from judge_material import names, numbered
 
 import wholetext as wt
+from tests.judges import faulty, judge_run
+from tests.judges.counting import CountingProxy, Turnstile, is_repair
+from tests.judges.faulty import FaultyServer, Served
+from tests.judges.judge_material import names, numbered
 from wholetext.backends.chat import endpoint as chat_model
 from wholetext.backends.chat.calls import Calls
 

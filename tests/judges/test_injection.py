@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import small_model
-from counting import CountingProxy
 
 import wholetext as wt
+from tests.judges import small_model
+from tests.judges.counting import CountingProxy
 from wholetext.backends.chat.calls import Calls
 from wholetext.metrics.judges.error_lists import Fault
 from wholetext.metrics.judges.prompts import Texts, load_prompt

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 
 import pytest
-import small_model
-from counting import CountingProxy
-from judge_material import demo_pieces
 
 import wholetext as wt
+from tests.judges import small_model
+from tests.judges.counting import CountingProxy
+from tests.judges.judge_material import demo_pieces
 from wholetext.backends.chat.calls import Calls
 from wholetext.meta.judge_statistics import JudgeMeasure
 

@@ -10,14 +10,13 @@ import random
 import threading
 from pathlib import Path
 
-import judge_run
 import numpy as np
 import pytest
-import small_model
-from counting import CountingProxy, Turnstile
-from judge_material import demo_piece
 
 import wholetext as wt
+from tests.judges import judge_run, small_model
+from tests.judges.counting import CountingProxy, Turnstile
+from tests.judges.judge_material import demo_piece
 from wholetext.backends.chat.calls import Calls
 
 pytestmark = pytest.mark.slow

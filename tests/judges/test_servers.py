@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
-import faulty
 import pytest
-import small_model
-from counting import CountingProxy, Turnstile
-from faulty import FaultyServer
+
+from tests.judges import faulty, small_model
+from tests.judges.counting import CountingProxy, Turnstile
+from tests.judges.faulty import FaultyServer
 
 
 def body(text: str, **more: Any) -> dict[str, Any]:

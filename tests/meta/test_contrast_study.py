@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from studies import contrast as study
 
+from studies import contrast as study
 from wholetext.meta.contrast.items import Candidate, ContrastSet, Item
 
 

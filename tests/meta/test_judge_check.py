@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faulty import FaultyServer
-from judge_material import names, numbered
 
 import wholetext as wt
+from tests.judges.faulty import FaultyServer
+from tests.judges.judge_material import names, numbered
 from wholetext.backends.chat.calls import Calls
 from wholetext.cli.main import main
 from wholetext.meta.judge_check import JudgeCheckOptions, judge_check, write_judge_check

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from build_scores import scores_of
 
+from tests.significance.build_scores import scores_of
 from wholetext.meta import judge_statistics as statistics
 from wholetext.meta.judge_statistics import Label
 from wholetext.significance.resample import ratio

@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import evalset_folder
 import numpy as np
 import pytest
 
+from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.errors import InputError, WholetextError
 from wholetext.io.formats import evalset

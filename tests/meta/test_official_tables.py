@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import wmt_folders
 from scipy.stats import pearsonr
-from wmt_folders import Values
 
+from tests.meta import wmt_folders
+from tests.meta.wmt_folders import Values
 from wholetext.cli.main import main
 from wholetext.meta.conventions import recognised, standard_reference
 from wholetext.meta.ranking import official_langs, preset

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import evalset_folder
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.meta import evalset_folder
 from wholetext.demo import load
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io import Loaded

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import evalset_folder
 import numpy as np
 import pytest
 
+from tests.meta import evalset_folder
 from wholetext.errors import InputError
 from wholetext.meta import conventions
 from wholetext.meta.participants import Selection, read_participants

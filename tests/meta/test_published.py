@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import evalset_folder
 import numpy as np
 import pytest
 
+from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.errors import WholetextError
 from wholetext.meta.metric_scores import MetricSelection, gather

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import evalset_folder
 import numpy as np
 import pytest
 
+from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.meta.judgments.ratings import cohen_kappa, gather, krippendorff_alpha, rater_pairs
 

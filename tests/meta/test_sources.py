@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import evalset_folder
 import pytest
 
+from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.errors import InputError
 from wholetext.meta.judgments.mqm import read_weights

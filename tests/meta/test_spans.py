@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scripted import ScriptedServer
 
 import wholetext as wt
+from tests.judges.scripted import ScriptedServer
 from wholetext import registry
 from wholetext.cli.main import main
 from wholetext.meta.spans import measures

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import evalset_folder
 import numpy as np
 import pytest
 
+from tests.meta import evalset_folder
 from wholetext.errors import InputError, RunError, WholetextError
 from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.judgments.sources import find_ratings

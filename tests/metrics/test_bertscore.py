@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from neural_texts import ORACLE, cut, oracle, texts
 
+from tests.metrics.neural_texts import ORACLE, cut, oracle, texts
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score_texts

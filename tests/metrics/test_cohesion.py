@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from disco_given import WordListTagger, engine, reading, request
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.metrics.disco_given import WordListTagger, engine, reading, request
 from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, entities, grid, read
 from wholetext.metrics.cohesion.metric import (

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 
+from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 from wholetext.errors import ModelError
 from wholetext.metrics.comet import Comet
 from wholetext.scoring.engine import Engine

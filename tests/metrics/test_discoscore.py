@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from disco_given import WordListTagger, engine, reading, request
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.metrics.disco_given import WordListTagger, engine, reading, request
 from wholetext.errors import SpecError
 from wholetext.metrics.cohesion.grids import entities, grid, mentions
 from wholetext.metrics.cohesion.vectors import StaticVectors

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from disco_given import WordListTagger, engine, request
 
+from tests.metrics.disco_given import WordListTagger, engine, request
 from wholetext.metrics.cohesion.metric import Conn, EntityGraph, Freq, Lc, LexicalChain, LexicalGraph, Rc
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.metrics.discoscore import DsFocus, DsSent

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from neural_texts import ORACLE, cut, texts
 
+from tests.metrics.neural_texts import ORACLE, cut, texts
 from wholetext.backends.device import Precision
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.body import Opening

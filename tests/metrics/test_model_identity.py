@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from neural_texts import TINY
-
+from tests.metrics.neural_texts import TINY
 from wholetext import score_texts
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Scores

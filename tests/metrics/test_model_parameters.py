@@ -12,8 +12,7 @@ import yaml
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from neural_texts import TINY, with_tokenizers
-
+from tests.metrics.neural_texts import TINY, with_tokenizers
 from wholetext import score_texts
 from wholetext.backends.hub import locate as hub
 from wholetext.errors import MetricError, ModelError, WholetextError

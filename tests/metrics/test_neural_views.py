@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 
+from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 from wholetext.backends import tokenizer
 from wholetext.backends.layout import Layout, Parts
 from wholetext.errors import InputError, MetricError, ModelError, TextTooLong

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_aggregate import autorank_by_loops
 
 import wholetext as wt
+from tests.ranking.test_aggregate import autorank_by_loops
 from wholetext.errors import InputError, RunError, WholetextError
 from wholetext.ranking.rank import rank
 

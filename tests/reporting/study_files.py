@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import evalset_folder
-
+from tests.meta import evalset_folder
 from wholetext.cli.main import main
 
 DEMO = Path(__file__).parents[2] / "src" / "wholetext" / "demo" / "de-en.jsonl"

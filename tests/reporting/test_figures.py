@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import study_files
-from report_material import big_run, full_run
 
+from tests.reporting import study_files
+from tests.reporting.report_material import big_run, full_run
 from wholetext.errors import MissingExtra, RunError, SpecError
 from wholetext.reporting import analyse, read_study, write_figures
 from wholetext.reporting.figures import figures, leaderboard, pair_of, styled

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from report_material import UNITS, big_run, full_run, texts
 
+from tests.reporting.report_material import UNITS, big_run, full_run, texts
 from wholetext.errors import RunError, WholetextError
 from wholetext.reporting import PageOptions, Significance, analyse, write_report
 from wholetext.reporting.page import SCRIPTS, STYLES, render

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_material import rows_of, scores_of
 
+from tests.reporting.report_material import rows_of, scores_of
 from wholetext.errors import RunError
 from wholetext.reporting.texts import Texts, marks_of, utf16
 from wholetext.types import Corpus, Document, Output, mean_stats

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import study_files
 
 import wholetext as wt
+from tests.reporting import study_files
 from wholetext.errors import RunError
 from wholetext.reporting import page, read_study
 from wholetext.reporting.page import report

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-import study_files
 
+from tests.reporting import study_files
 from wholetext.errors import RunError
 from wholetext.reporting import read_study
 from wholetext.reporting.page import PageOptions, render

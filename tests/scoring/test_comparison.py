@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from build_scores import scores_of
 
+from tests.significance.build_scores import scores_of
 from wholetext.errors import RunError
 from wholetext.scoring.comparison import compare_run, restored, stored
 from wholetext.significance.compare import Significance

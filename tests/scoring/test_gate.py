@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import wholetext as wt
-from in_process import call
+from tests.in_process import call
 from wholetext.demo import load
 
 ROOT = Path(__file__).resolve().parents[2]

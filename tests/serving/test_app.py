@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving_material import BAD, DOCUMENTS, GOOD, REF, until
 from starlette.testclient import TestClient
 
-from in_process import call
+from tests.in_process import call
+from tests.serving.serving_material import BAD, DOCUMENTS, GOOD, REF, until
 from wholetext.serving.app import make_app
 from wholetext.serving.jobs import Jobs
 from wholetext.serving.scheduler import Scheduler

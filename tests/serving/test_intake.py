@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving_material import DOCUMENTS
 
+from tests.serving.serving_material import DOCUMENTS
 from wholetext.errors import InputError, SpecError
 from wholetext.serving import intake
 from wholetext.serving.intake import form_request, json_request, listed_files

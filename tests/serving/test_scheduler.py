@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving_material import BAD, GOOD, REF, install_hold, until
 
-from in_process import call
+from tests.in_process import call
+from tests.serving.serving_material import BAD, GOOD, REF, install_hold, until
 from wholetext.errors import InputError
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.scheduler import Scheduler

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving_material import DOCUMENTS, PATIENCE, Running, gone, install_hold, until
 
-from in_process import call
+from tests.in_process import call
+from tests.serving.serving_material import DOCUMENTS, PATIENCE, Running, gone, install_hold, until
 from wholetext.errors import InputError, MissingExtra
 from wholetext.serving import server
 from wholetext.serving.settings import ServeOptions

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from build_scores import rows_of, scores_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.significance.build_scores import rows_of, scores_of
 from wholetext.errors import AlignmentError, MetricError
 from wholetext.metrics.surface import Chrf
 from wholetext.significance.clusters import holm

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from build_scores import mean
 
+from tests.significance.build_scores import mean
 from wholetext.metrics.surface import Bleu
 from wholetext.significance.power import few_documents, influence, power, standard_error
 from wholetext.significance.resample import bootstrap_scores

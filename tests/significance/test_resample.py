@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from build_scores import mean, scores_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.significance.build_scores import mean, scores_of
 from wholetext.errors import MetricError
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.significance import resample

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from training_data import make
 
+from tests.training.training_data import make
 from wholetext.training.examples import draw, read_examples
 from wholetext.training.recipe import read_recipe
 

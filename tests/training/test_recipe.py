@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from training_data import make, recipe, write
 
+from tests.training.training_data import make, recipe, write
 from wholetext.errors import InputError
 from wholetext.training.examples import held_back, read_examples
 from wholetext.training.recipe import read_recipe

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from training_data import make, recipe
 
+from tests.training.training_data import make, recipe
 from wholetext.backends.learned.config import plain
 from wholetext.errors import RunError
 from wholetext.training.recipe import Recipe, read_recipe

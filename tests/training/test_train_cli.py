@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from training_data import TINY, make
 
+from tests.training.training_data import TINY, make
 from wholetext.cli.main import main
 from wholetext.training.recipe import settings
 

@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 import numpy as np
-from training_data import make, recipe
 
+from tests.training.training_data import make, recipe
 from wholetext.backends.learned.config import Config, read_config
 from wholetext.backends.learned.folder import LIST, verify, write_folder
 from wholetext.errors import ModelError, WholetextError

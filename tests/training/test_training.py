@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from training_data import TINY, make, recipe
 
+from tests.training.training_data import TINY, make, recipe
 from wholetext.backends.learned.config import WEIGHTS
 from wholetext.backends.learned.folder import WeightsFile
 from wholetext.backends.learned.forms import open_learned

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import meta_loops as loops
 import numpy as np
 import pytest
 import scipy.stats
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from benchmarks import meta_loops as loops
 from wholetext.meta.agreement.correlation import (
     as_rows,
     average_rows,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_permutation import exchanged
 
+from tests.meta.agreement.test_permutation import exchanged
 from wholetext.io.formats.scores import human_scores
 from wholetext.meta.agreement.correlation import both_known, williams_test
 from wholetext.meta.agreement.measures import Measure, estimate, pairwise_p, soft_masks

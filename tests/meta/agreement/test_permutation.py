@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import meta_loops as loops
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from benchmarks import meta_loops as loops
 from wholetext.meta.agreement import permutation
 from wholetext.meta.agreement import permuted_metrics as hybrids
 from wholetext.meta.agreement.correlation import as_rows, williams, williams_test, zscore

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import meta_loops as loops
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from benchmarks import meta_loops as loops
 from wholetext.meta.agreement import correlation, ties
 from wholetext.meta.agreement.correlation import as_rows, count_pairs
 from wholetext.meta.agreement.measures import Measure, estimate

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scripted import ScriptedServer
-from scripted_judge import right
 
+from tests.judges.scripted import ScriptedServer
+from tests.judges.scripted_judge import right
 from wholetext.backends.chat import endpoint
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scripted import ScriptedServer, completion
-from scripted_judge import ERROR, replying, results, right, scores
 
 import wholetext as wt
+from tests.judges.scripted import ScriptedServer, completion
+from tests.judges.scripted_judge import ERROR, replying, results, right, scores
 from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.judges.judge import trimmed
 from wholetext.metrics.judges.parsers import ASPECTS, PARSER

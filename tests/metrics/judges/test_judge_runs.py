@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counting import is_repair
-from judge_material import numbered
-from scripted import ScriptedServer, completion
-from scripted_judge import ERROR, replying, results, right, scores
 
 import wholetext as wt
+from tests.judges.counting import is_repair
+from tests.judges.judge_material import numbered
+from tests.judges.scripted import ScriptedServer, completion
+from tests.judges.scripted_judge import ERROR, replying, results, right, scores
 from wholetext.backends.chat.calls import Calls
 from wholetext.cli.main import main
 from wholetext.errors import MetricError

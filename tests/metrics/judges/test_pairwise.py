@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judge_material import names, numbered
-from scripted import ScriptedServer
 
 import wholetext as wt
+from tests.judges.judge_material import names, numbered
+from tests.judges.scripted import ScriptedServer
 from wholetext.backends.chat.calls import Calls
 from wholetext.errors import MetricError
 from wholetext.testing import sample
