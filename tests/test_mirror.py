@@ -55,6 +55,7 @@ ELSEWHERE = {
     "backends/learned/matched": "metrics/test_learned_matched",
     "backends/learned/separate": "metrics/test_learned_aligned",
     "backends/learned/t5": "training/test_training",
+    "backends/learned/windows": "metrics/test_learned_bitext",
     "backends/loading": "backends/test_seq2seq metrics/test_metricx",
     "backends/regressor": "metrics/test_metricx",
     "backends/verify": "backends/test_catalogue backends/test_damaged_folders",
