@@ -6,8 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import low_precision
-from wholetext.backends.device import DTYPES, Precision, pick_device, precision_of, torch_module
+from wholetext.backends.device import DTYPES, Precision, torch_module
 from wholetext.backends.hub.locate import SAFE, Located, loading, locate
 from wholetext.backends.tokenizer import read_config, reading
 from wholetext.errors import ModelError
@@ -32,7 +31,7 @@ class Checkpoint:
 
     @cached_property
     def device(self) -> str:
-        return pick_device(self.precision.device)
+        return self.precision.available_device
 
     @cached_property
     def config(self) -> Any:
@@ -42,11 +41,10 @@ class Checkpoint:
 
     @cached_property
     def weights(self) -> Any:
-        dtype = self.precision.dtype
-        low_precision.check(dtype, self.device)
+        device = self.device  # before the weights are read: it may not be available
         options = {} if self.attention is None else {"attn_implementation": self.attention}
         folder = locate(self.model, self.revision).path
-        return load_model(folder, "AutoModelForSeq2SeqLM", dtype, **options).eval().to(self.device)
+        return load_model(folder, "AutoModelForSeq2SeqLM", self.precision.dtype, **options).eval().to(device)
 
 
 def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | None = None) -> Checkpoint:
@@ -54,7 +52,7 @@ def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | No
 
     ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
     """
-    precision = precision_of(run)
+    precision = Precision(run.device, run.dtype)
     key = ("checkpoint", model, revision, precision, attention)
     return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from wholetext.backends.device import precision_of, torch_module
+from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.body import PREFIXES, Opening
 from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, Penalty, Scale, fill, read_config
@@ -141,7 +141,7 @@ def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> F
 def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
     """The learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
-    precision = precision_of(run)
+    precision = Precision(run.device, run.dtype)
 
     def make() -> LearnedModel:
         config = checked_config(located.path)
