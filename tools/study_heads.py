@@ -191,7 +191,7 @@ def load(rows: Sequence[Row], folder: Path, width: int) -> Table:
 
 def shipped(features: FloatArray, kept_within: bool) -> FloatArray:
     """(n,) scores of wt-mini-1 from features of `aligned`, within 0 … 100 as they are shipped or not."""
-    config, tensors = read_config(BUNDLED["wt-mini-1"]), WeightsFile(BUNDLED["wt-mini-1"] / WEIGHTS).tensors
+    config, tensors = read_config(BUNDLED["wt-mini"]), WeightsFile(BUNDLED["wt-mini"] / WEIGHTS).tensors
     found = predictions(features, config.head, {name[len(PREFIX) :]: tensors[name] for name in tensors})
     return scaled(found, config.output if kept_within else replace(config.output, low=None, high=None))
 

