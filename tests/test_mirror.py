@@ -45,7 +45,6 @@ ELSEWHERE = {
     "backends/comet/scoring": "metrics/test_comet",
     "backends/embeddings": "metrics/test_bertscore metrics/test_neural_views",
     "backends/encoder": "backends/test_stack backends/test_lanes",
-    "backends/hub/pickled": "backends/test_torch_file",
     "backends/learned/bitext": "metrics/test_learned_bitext",
     "backends/learned/body": "metrics/test_learned_aligned training/test_training",
     "backends/learned/config": "metrics/test_learned_aligned training/test_train_folders",

@@ -11,7 +11,7 @@ from pathlib import Path
 from wholetext.backends.catalogue import named, present
 from wholetext.backends.comet.model import read_hparams
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.hub.torch_file import TorchFile
+from wholetext.backends.hub.torch_file import count_tensors, read_torch_file
 from wholetext.backends.learned.forms import checked_config
 from wholetext.backends.loading import load_tokenizer
 from wholetext.backends.tokenizer import read_config
@@ -89,7 +89,7 @@ def _weights(folder: Path) -> Iterator[ModelFinding]:
     for path in sorted([*folder.rglob("*.bin"), *folder.rglob("*.ckpt")]):
         name = path.relative_to(folder).as_posix()
         try:
-            yield ModelFinding(name, True, f"{TorchFile(path).check()} tensors; read as tensors only")
+            yield ModelFinding(name, True, f"{count_tensors(read_torch_file(path))} tensors; read as tensors only")
         except ModelError as fault:
             used = path.suffix == ".ckpt" or path.name.startswith("pytorch_model")
             yield ModelFinding(name, not used, fault.what if used else f"not used here ({fault.what})")

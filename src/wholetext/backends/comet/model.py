@@ -12,8 +12,7 @@ from typing import Any
 from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.encoder import Encoder, cut_above
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.hub.pickled import Stored
-from wholetext.backends.hub.torch_file import TorchFile
+from wholetext.backends.hub.torch_file import read_torch_file
 from wholetext.backends.tokenizer import FILES, Tokenizer, reading
 from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes, read_yaml
@@ -137,16 +136,13 @@ def _hparams(raw: dict[str, Any], where: str) -> Hparams:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """The tensors of a checkpoint's ``state_dict`` that COMET models use, by name; their numbers stay in the file.
-
-    Checkpoints are untrusted: nothing in them is executed.
-    """
-    file = TorchFile(path)
-    weights = file.content.get("state_dict") if isinstance(file.content, dict) else None
+    """The tensors of a checkpoint's ``state_dict`` that COMET models use, by name."""
+    content = read_torch_file(path)
+    weights = content.get("state_dict") if isinstance(content, dict) else None
     if not isinstance(weights, dict):
-        raise file.fault("the checkpoint has no state_dict")
-    return {key: file.tensor(key, stored) for key, stored in weights.items()
-            if isinstance(stored, Stored) and key.startswith(WANTED)}  # fmt: skip
+        raise ModelError("the checkpoint has no state_dict", where=str(path), next="fetch the model again")
+    return {key: value for key, value in weights.items()
+            if isinstance(value, torch_module().Tensor) and str(key).startswith(WANTED)}  # fmt: skip
 
 
 class CometModel:

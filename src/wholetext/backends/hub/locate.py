@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, NamedTuple
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError, did_you_mean
@@ -228,17 +229,9 @@ def shards_of(index: Path) -> list[str]:
 
 
 def loading(folder: Path) -> dict[str, Any]:
-    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network.
-
-    Files that transformers would read with torch are read here first: torch allocates whatever size a file states.
-    """
-    from wholetext.backends.hub.torch_file import TorchFile
-
+    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network."""
     for index in folder.glob("*.index.json"):
         shards_of(index)
-    if not any(folder.glob("*.safetensors")):
-        for path in sorted(folder.glob("pytorch_model*.bin")):
-            TorchFile(path).check()
     return {"use_safetensors": any(folder.glob("*.safetensors")), "weights_only": True, **SAFE}
 
 
@@ -252,6 +245,9 @@ def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
             yield
     except (WholetextError, OutOfMemory):
         raise
+    except UnpicklingError as fault:  # torch's own message recommends to execute what the file holds
+        raise ModelError(f"{what}: it holds more than tensors and plain containers; nothing in it was executed",
+                         where=str(folder), next="fetch the model again") from fault
     except Exception as fault:
         first = next((line.strip() for line in str(fault).splitlines() if line.strip()), "")
         raise ModelError(f"{what} ({type(fault).__name__}{': ' if first else ''}{first[:300]})", where=str(folder),
