@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from study_paragraphs import replace_part
 
+from wholetext.backends.learned.aligned import matched_features
 from wholetext.backends.learned.forms import open_learned, penalties, predictions, scaled
 from wholetext.backends.learned.matched import PER_LAYER, compared
-from wholetext.backends.learned.separate import matched_features
 from wholetext.files.cache import Cache, content_key
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset

