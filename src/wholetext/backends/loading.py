@@ -8,11 +8,10 @@ from typing import Any
 
 from wholetext.backends.device import DTYPES, Precision, torch_module
 from wholetext.backends.hub.locate import SAFE, Located, loading, locate
-from wholetext.backends.tokenizer import read_config, reading
+from wholetext.backends.tokenizer import reading
 from wholetext.errors import ModelError
 from wholetext.types import Runtime
 
-SLACK = 1 << 24  # parameters that no file has to hold, such as those of unused heads
 # what a tokenizer and its limits need, without the weights
 TOKENIZER = ("config.json", "tokenizer*", "*.model", "*.spm", "vocab*", "merges.txt", "special_tokens_map.json",
              "added_tokens.json", "generation_config.json")  # fmt: skip
@@ -35,7 +34,6 @@ class Checkpoint:
 
     @cached_property
     def config(self) -> Any:
-        read_config(self.located.path)
         with reading(self.located.path) as transformers:
             return transformers.AutoConfig.from_pretrained(self.located.path, **SAFE)
 
@@ -58,17 +56,13 @@ def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | No
 
 
 def load_tokenizer(folder: Path) -> Any:
-    if (folder / "config.json").is_file():
-        read_config(folder)  # checked first: transformers builds any model that it describes
     with reading(folder) as transformers:
         return transformers.AutoTokenizer.from_pretrained(folder, **SAFE)
 
 
 def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **options: Any) -> Any:
     """A transformers model. Every weight must be in its files, but for names with ``unread`` in them."""
-    read_config(folder)
     with reading(folder) as transformers:
-        _refuse_larger(transformers, kind, folder)
         if dtype:  # at loading, since transformers keeps modules in fp32 that overflow in fp16
             version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
             option = "dtype" if version >= (4, 56) else "torch_dtype"
@@ -86,15 +80,3 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
                              next="the file is damaged, or belongs to another kind of model")
     return model
 
-
-def _refuse_larger(transformers: Any, kind: str, folder: Path) -> None:
-    """An error where the configuration describes a model far larger than the weights in the folder: transformers would
-    allocate all of it before it misses them."""
-    with torch_module().device("meta"):
-        config = transformers.AutoConfig.from_pretrained(folder, **SAFE)
-        model = getattr(transformers, kind).from_config(config, trust_remote_code=False)
-    described = sum(parameter.numel() for parameter in model.parameters())
-    there = sum(path.stat().st_size for end in ("*.safetensors", "*.bin") for path in folder.glob(end))
-    if described > 2 * there + SLACK:
-        raise ModelError(f"its config.json describes {described:,} parameters, and its weights have {there:,} bytes",
-                         where=str(folder), next="the file is damaged, or belongs to another model")
