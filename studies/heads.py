@@ -27,7 +27,7 @@ from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.hub.locate import BUNDLED, locate
 from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, read_config
-from wholetext.backends.learned.folder import WeightsFile
+from wholetext.backends.learned.folder import read_weights
 from wholetext.backends.learned.forms import PREFIX, head_module, predictions, scaled, standardise
 from wholetext.backends.learned.matched import PER_LAYER, Matched
 from wholetext.files.storage import replacing, write_file
@@ -117,7 +117,7 @@ def chunks(rows: Sequence[Row], mixed: bool) -> list[list[int]]:
 def open_form(engine: Engine) -> Matched:
     base = locate("minilm")
     config = Config("matched", base.name, base.revision, head=HeadShape())
-    return Matched(Opening(config, base, WeightsFile(None), Precision(engine.device, engine.dtype), engine))
+    return Matched(Opening(config, base, Precision(engine.device, engine.dtype), engine))
 
 
 def extract(rows: Sequence[Row], mixed: bool, folder: Path, until: float) -> None:
@@ -191,7 +191,7 @@ def load(rows: Sequence[Row], folder: Path, width: int) -> Table:
 
 def shipped(features: FloatArray, kept_within: bool) -> FloatArray:
     """(n,) scores of wt-mini-1 from features of `aligned`, within 0 … 100 as they are shipped or not."""
-    config, tensors = read_config(BUNDLED["wt-mini-1"]), WeightsFile(BUNDLED["wt-mini-1"] / WEIGHTS).tensors
+    config, tensors = read_config(BUNDLED["wt-mini"]), read_weights(BUNDLED["wt-mini"] / WEIGHTS)
     found = predictions(features, config.head, {name[len(PREFIX) :]: tensors[name] for name in tensors})
     return scaled(found, config.output if kept_within else replace(config.output, low=None, high=None))
 

@@ -27,7 +27,6 @@ from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.bitext import PER_SIZE, SIZES
 from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import Config, HeadShape
-from wholetext.backends.learned.folder import WeightsFile
 from wholetext.backends.learned.forms import form_class
 from wholetext.backends.learned.matched import PER_LAYER
 from wholetext.files.storage import replacing
@@ -65,7 +64,7 @@ def opened(form: str, base: str, engine: Engine, **settings: Any) -> Any:
     found, reads = locate(base), ("hyp", "src") if form == "bitext" else ("hyp", "ref")
     config = Config(form, found.name, found.revision, reads, settings, head=HeadShape())
     precision = Precision(engine.device, engine.dtype)
-    return form_class(form)(Opening(config, found, WeightsFile(None), precision, engine))
+    return form_class(form)(Opening(config, found, precision, engine))
 
 
 def encoders(rows: Sequence[Row], mpnet: str) -> dict[str, Compute]:

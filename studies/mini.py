@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from paragraphs import replace_part
 
+from wholetext.backends.learned.aligned import matched_features
 from wholetext.backends.learned.forms import open_learned, penalties, predictions, scaled
 from wholetext.backends.learned.matched import PER_LAYER, compared
-from wholetext.backends.learned.separate import matched_features
 from wholetext.files.cache import Cache, content_key
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
@@ -44,6 +44,7 @@ PART = "wt-mini 2"
 SETS = {"news MQM zh-en": ("wmt21.news.mqm", "zh-en", "mqm"), "TED MQM zh-en": ("wmt21.tedtalks", "zh-en", "mqm"),
         "DA uk-en": ("wmt22.da", "uk-en", "wmt-z"), "DA zh-en": ("wmt22.da", "zh-en", "wmt-z")}  # fmt: skip
 BOX, PENALTY, OLD = "wt-mini 2", "wt-mini 2 penalty", "wt-mini-1"
+BUNDLED = "wt-mini"  # whose scores are those of wt-mini-1
 OLD_PENALTY = "wt-mini-1 penalty"  # that of wt-mini 1.1, whose scores are those of version 1
 METRICS = (BOX, PENALTY, OLD, OLD_PENALTY, "sbert", "bertscore", "chrf", "bleu")
 MOST, SEED = 300, 4  # judged segments of a set; chooses their documents
@@ -53,7 +54,7 @@ FIRST_LAYERS = (0, 3, 6)  # that version 1 compares, of all seven
 
 def encoded(pairs: Sequence[Request], model: str, engine: Engine, store: Cache) -> tuple[FloatArray, FloatArray]:
     """(n, width) features of versions 2 and 1, from one pass of the encoder over every text."""
-    new, old = (open_learned(engine, name, "").form for name in (model, OLD))
+    new, old = (open_learned(engine, name, "").form for name in (model, BUNDLED))
     ends = np.cumsum([0, new.width, old.width])
     keys = {pair: content_key(new.id, old.id, request_key("", pair).hex()) for pair in dict.fromkeys(pairs)}
     found = store.get(list(keys.values()))
@@ -88,7 +89,7 @@ def learned_scores(pairs: Sequence[Request], model: str, work: Path) -> dict[str
     new, old = encoded(pairs, model, engine, store)
     store.close()
     found = {}
-    for name, folder, features in ((BOX, model, new), (OLD, OLD, old)):
+    for name, folder, features in ((BOX, model, new), (OLD, BUNDLED, old)):
         opened = open_learned(engine, folder, "")
         found[name] = scaled(predictions(features, opened.config.head, opened.head), opened.config.output)
     shape = open_learned(engine, model, "").config.penalty

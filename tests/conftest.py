@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
-
-from wholetext.errors import ModelError
 
 # Clocks on shared machines are noisy, so there is no deadline; `make test-all` tries more examples.
 EXAMPLES = int(os.environ.get("WHOLETEXT_EXAMPLES", "40"))
@@ -51,31 +47,9 @@ def oracle() -> Path:
     return ROOT / "tests" / "oracle"
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """A processor with AMX may announce it and not have it: settle that before a test uses torch."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if not hasattr(config, "workerinput") and cpuinfo.exists() and " amx_" in cpuinfo.read_text(encoding="utf-8"):
-        from wholetext.backends import low_precision
-
-        with contextlib.suppress(ModelError):  # the tests that need it say so
-            low_precision.check("bf16", "cpu")  # sets ONEDNN_MAX_CPU_ISA where needed, which workers inherit
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of models first: of two workers, which start at the ends of a half each, one loads nearly all models."""
     items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in MODELS)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Low precision is tried once in a session, not for the empty cache of every test."""
-    from wholetext.backends import low_precision
-
-    folder = tmp_path_factory.getbasetemp()
-    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(low_precision, "store", lambda: folder / "processor.json")
-        yield
 
 
 @pytest.fixture(autouse=True)

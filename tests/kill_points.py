@@ -371,7 +371,7 @@ def train(root: Path) -> Action:
 
     torch.set_num_threads(1)
     out, data = root / "out", make(root)
-    made = {name: recipe(data, form="separate", adapter__kind="frozen", epochs=epochs, k=[1], settings__layers=[epochs])
+    made = {name: recipe(data, form="aligned", adapter__kind="frozen", epochs=epochs, k=[1], settings__layers=[epochs])
             for name, epochs in {"older": 1, "newer": 2}.items()}  # fmt: skip
 
     def seen() -> Any:

@@ -16,7 +16,6 @@ import pytest
 import wholetext as wt
 from tests.judges.scripted import ScriptedServer
 from tools.note_cases import CASES, FILES, PUBLISHED, Case, page
-from wholetext.backends import low_precision
 from wholetext.cli.main import main
 from wholetext.files import packages
 from wholetext.io import LineFiles, read
@@ -56,8 +55,6 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         pytest.skip(f"{missing[0]} is not installed")
     for name, lines in {**FILES, **case.files}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    if case.where == "backends/low_precision.py":
-        limit_instructions(monkeypatch)
     if "{judge}" in case.options:
         request.getfixturevalue("judge")
     if case.where == "files/packages.py":
@@ -65,16 +62,6 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setattr(packages, "_known", lambda: other)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def limit_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A processor on which bf16 ends the process unless oneDNN keeps to AVX2."""
-    outcome = low_precision.Outcome(True, "AVX2", "a trial ended with SIGILL")
-    monkeypatch.setattr(low_precision, "tried", lambda dtype: outcome)
-    monkeypatch.setattr(low_precision, "_survives", lambda dtype: True)
-    monkeypatch.setattr(low_precision, "_notes", [])
-    monkeypatch.setattr(low_precision, "_outcomes", {})
-    monkeypatch.setenv(low_precision.ISA, "")  # set by the run, taken back after the test
 
 
 def words(case: Case) -> list[str]:
@@ -124,8 +111,7 @@ def in_python(case: Case) -> list[str]:
     loaded = read(case.corpus or lines, langs=case.langs or None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        options = wt.Options(dtype="bf16" if "bf16" in given else "fp32")
-        results = wt.evaluate(loaded.corpus, loaded.outputs, specs, options)
+        results = wt.evaluate(loaded.corpus, loaded.outputs, specs)
     own = [note for by_system in results.scores.values() for one in by_system.values() for note in one.notes]
     said = [str(one.message) for one in caught if issubclass(one.category, wt.WholetextWarning)]
     assert all(any(note.partition(" (")[0] in text for text in said) for note in own), "scores.notes are warned of too"

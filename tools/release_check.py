@@ -29,8 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "release"
 LARGEST = 2_000_000  # bytes of the wheel
 WANTED = ("wholetext/py.typed", "wholetext/__init__.pyi", "wholetext/demo/de-en.jsonl", "wholetext/demo/zh-en.jsonl",
-          "wholetext/models/wt-mini/weights.safetensors", "wholetext/models/wt-mini-1/weights.safetensors",
-          "wholetext/models/wt-qe/weights.safetensors",
+          "wholetext/models/wt-mini/weights.safetensors", "wholetext/models/wt-qe/weights.safetensors",
           "wholetext/files/package_hashes.json")  # fmt: skip
 BUILDS = ({"TZ": "UTC", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"},
           {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "1", "LC_ALL": "C"})  # fmt: skip

@@ -70,7 +70,6 @@ ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "metricx-23-qe": "metricx@google/metricx-23-qe-large-v2p0",
     "wt-mini": "learned@wt-mini",
     "doc-wt-mini": "context(prev=2):learned@wt-mini",
-    "wt-mini-1": "learned@wt-mini-1",
     "wt-mini-penalty": "learned(output=penalty)@wt-mini",
     "wt-qe": "learned@wt-qe",
     "rouge-1": "rouge(kind=1)",

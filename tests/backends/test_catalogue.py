@@ -96,7 +96,7 @@ def test_damage_is_found(model: Path) -> None:
     weights = model / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-100])
-    assert "its header declares" in bad(model)["model.safetensors"]
+    assert "cut off" in bad(model)["model.safetensors"]
     weights.write_bytes(whole[:100])
     assert "cut off" in bad(model)["model.safetensors"]
     weights.write_bytes(b"PK, not really" * 10)
@@ -147,7 +147,8 @@ def test_files_of_torch_before_1_6_are_good(model: Path) -> None:
 def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
     (model / name).unlink(missing_ok=True)
     (model / name).symlink_to("/dev/zero")
-    assert bad(model) == {name: "a device or a pipe, not a file"}
+    with pytest.raises(ModelError, match="a device or a pipe"):
+        wt.verify_model(str(model))
 
 
 def test_links_in_circles_do_no_harm(model: Path) -> None:

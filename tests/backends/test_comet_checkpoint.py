@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
-import sys
 import zipfile
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -90,34 +88,6 @@ def test_a_hostile_checkpoint_is_refused_and_runs_nothing(model: Path, tmp_path:
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("name", ["os.system", "builtins.eval", "builtins.getattr", "torch.load", "subprocess.Popen",
-                                  "torch._utils._rebuild_sparse_tensor", "collections.namedtuple", "this.s"])
-def test_names_are_refused_before_they_are_looked_up(tmp_path: Path, name: str) -> None:
-    module, _, attribute = name.rpartition(".")
-    code = f"c{module}\n{attribute}\n(S'true'\ntR.".encode()
-    path = tmp_path / "model.ckpt"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", code)
-    with pytest.raises(ModelError, match=attribute):
-        read_checkpoint(path)
-    assert "this" not in sys.modules  # not even imported
-
-
-def test_what_training_leaves_behind_is_ignored(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = type("ModelCheckpoint", (dict,), {"__module__": "pytorch_lightning.callbacks"})
-    fake = type(sys)("pytorch_lightning.callbacks")
-    fake.ModelCheckpoint = kind  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pytorch_lightning", type(sys)("pytorch_lightning"))
-    monkeypatch.setitem(sys.modules, "pytorch_lightning.callbacks", fake)
-    content = state(model)
-    content["callbacks"] = {kind: kind(best=1.0)}
-    path = save(model, content)
-    monkeypatch.delitem(sys.modules, "pytorch_lightning.callbacks")
-    monkeypatch.delitem(sys.modules, "pytorch_lightning")
-    assert "layerwise_attention.gamma" in read_checkpoint(path)
-    assert "pytorch_lightning" not in sys.modules
-
-
 @pytest.mark.parametrize("key", ["estimator.ff.3.weight", "layerwise_attention.scalar_parameters.4",
                                  "layerwise_attention.gamma", "encoder.model.encoder.layer.2.output.dense.bias"])
 def test_a_missing_or_misshapen_tensor_is_named(model: Path, key: str) -> None:
@@ -129,15 +99,6 @@ def test_a_missing_or_misshapen_tensor_is_named(model: Path, key: str) -> None:
     content["state_dict"][key] = torch.zeros(*kept.shape, 2)
     save(model, content)
     with pytest.raises(ModelError, match=f"'{key}' has the shape"):
-        load(model)
-
-
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.9, 0.98])
-def test_a_file_cut_short_names_what_is_missing(model: Path, share: float) -> None:
-    path = model / "checkpoints/model.ckpt"
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(ModelError, match=r"truncated: the data of '(encoder|estimator)\.[\w.]+' is missing"):
         load(model)
 
 
@@ -158,16 +119,8 @@ def test_tensors_that_reach_outside_the_file_are_refused(model: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
-    with pytest.raises(ModelError, match="truncated"):
+    with pytest.raises(ModelError, match="damaged"):
         read_checkpoint(path)
-
-
-def test_ordered_dicts_and_half_precision(tmp_path: Path) -> None:
-    path = tmp_path / "model.ckpt"
-    weights = OrderedDict({"estimator.a": torch.randn(3, 4).half().t(), "estimator.b": torch.randn(2).bfloat16()})
-    torch.save({"state_dict": weights}, path)
-    found = read_checkpoint(path)
-    assert all(torch.equal(found[key], weights[key]) and found[key].dtype == weights[key].dtype for key in weights)
 
 
 @pytest.mark.parametrize(("key", "value"), [("class_identifier", "my_metric"), ("encoder_model", "GPT"),

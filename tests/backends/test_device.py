@@ -23,6 +23,17 @@ def test_auto_is_the_best_there_is(cuda: int, mps: bool, best: str, monkeypatch:
     assert pick_device("cpu") == "cpu"
 
 
+@pytest.mark.parametrize("dtype", ["bf16", "fp16"])
+def test_low_precision_is_for_gpus(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 1, False)
+    assert pick_device("auto", dtype) == pick_device("cuda:0", dtype)[:4] == "cuda"
+    with pytest.raises(ModelError, match=f"{dtype} is for GPUs"):
+        pick_device("cpu", dtype)
+    pretend(monkeypatch, 0, False)
+    with pytest.raises(ModelError, match=f"{dtype} is for GPUs"):
+        pick_device("auto", dtype)
+
+
 @pytest.mark.parametrize("wanted", ["cuda", "cuda:0", "mps"])
 def test_a_device_that_is_not_there(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, 0, False)

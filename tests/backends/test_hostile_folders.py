@@ -59,7 +59,7 @@ def test_nothing_in_the_folder_runs(
     if spec == "learned@L":
         from wholetext.backends.hub.locate import content_hash
 
-        told = {"form": "separate", "base": LOADERS[spec], "content": content_hash(model)}
+        told = {"form": "aligned", "base": LOADERS[spec], "content": content_hash(model)}
         (tmp_path / "L" / "wholetext.json").write_text(json.dumps(told), "utf-8")
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n" * 100))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

@@ -236,22 +236,6 @@ def test_weights_as_published_before_safetensors(shards: int, tmp_path: Path, or
     assert found == wanted
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("dtype, near", [("bf16", 0.2), ("fp16", 0.05)])
-def test_other_precisions(dtype: str, near: float, oracle: Path) -> None:
-    at = str(oracle / "neural/models/tiny-mbart50")
-    pair = Pair(plain(*TEXTS), plain(*TEXTS[::-1]))
-    exact, rough = (Seq2Seq(Checkpoint(at, "", Precision("cpu", kind)), ("de", "de")) for kind in ("fp32", dtype))
-    one, two = exact.run([pair])[0], rough.run([pair])[0]
-    assert one.tokens == two.tokens and exact.id != rough.id
-    assert 0 < abs(one.total - two.total) / one.tokens < near
-
-
-def test_an_unknown_precision_is_refused(oracle: Path) -> None:
-    with pytest.raises(ModelError, match="fp64"):
-        Checkpoint(str(oracle / "neural/models/tiny-mbart50"), "", Precision("cpu", "fp64"))
-
-
 def test_out_of_memory_halves_the_batch(backend: Seq2Seq, monkeypatch: pytest.MonkeyPatch) -> None:
     from wholetext.backends import seq2seq
 

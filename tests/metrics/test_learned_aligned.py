@@ -10,10 +10,9 @@ import pytest
 from tests.metrics.neural_texts import ORACLE, cut, texts
 from wholetext.backends.device import Precision
 from wholetext.backends.hub.locate import locate
+from wholetext.backends.learned.aligned import PER_LAYER, Aligned
 from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.folder import WeightsFile
-from wholetext.backends.learned.separate import PER_LAYER, Aligned
 from wholetext.errors import ModelError
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
@@ -29,7 +28,7 @@ def form(engine: Engine | None = None, **settings: Any) -> Aligned:
     engine = engine or Engine(("zh", "en"))
     base = locate(str(MODEL))
     config = Config("aligned", base.name, base.revision, settings=settings)
-    return Aligned(Opening(config, base, WeightsFile(None), Precision("cpu", "fp32"), engine))
+    return Aligned(Opening(config, base, Precision("cpu", "fp32"), engine))
 
 
 def one(hyp: str, ref: str) -> Request:
@@ -81,4 +80,4 @@ def test_it_reads_hypothesis_and_reference_only() -> None:
     base = locate(str(MODEL))
     config = Config("aligned", base.name, base.revision, reads=("hyp", "src"))
     with pytest.raises(ModelError, match="reads hyp and ref"):
-        Aligned(Opening(config, base, WeightsFile(None), Precision("cpu", "fp32"), Engine()))
+        Aligned(Opening(config, base, Precision("cpu", "fp32"), Engine()))

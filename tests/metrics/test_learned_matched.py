@@ -12,7 +12,6 @@ from wholetext.backends.device import Precision
 from wholetext.backends.hub.locate import locate
 from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.folder import WeightsFile
 from wholetext.backends.learned.matched import PER_LAYER, Matched, rarity
 from wholetext.errors import ModelError
 from wholetext.languages.overlap import FOLDED
@@ -31,7 +30,7 @@ LAYERS = 3
 def form(**given: Any) -> Matched:
     base = locate(str(MODEL))
     config = Config("matched", base.name, base.revision, settings={"layers": [0, 1, -1]}, **given)
-    return Matched(Opening(config, base, WeightsFile(None), Precision("cpu", "fp32"), Engine(("zh", "en"))))
+    return Matched(Opening(config, base, Precision("cpu", "fp32"), Engine(("zh", "en"))))
 
 
 def one(hyp: str, ref: str) -> Request:

@@ -93,9 +93,8 @@ def test_full_vocabulary_with_tied_weights(golden: Path, published: Any, texts: 
         np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=1e-5 * 25, rtol=0)
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
-def test_tied_weights_are_seen_in_every_precision(dtype: str, golden: Path) -> None:
-    at = Checkpoint(str(golden / "models/tiny-mt5-fullvocab"), "", Precision("cpu", dtype), "eager")
+def test_tied_weights_are_seen(golden: Path) -> None:
+    at = Checkpoint(str(golden / "models/tiny-mt5-fullvocab"), "", Precision("cpu", "fp32"), "eager")
     _, factor = Regressor(at, "tiny-mt5", 512).output_row()
     assert factor == float(at.config.d_model) ** -0.5
 
@@ -159,15 +158,6 @@ def test_odd_text_is_read(model: str) -> None:
     made = Corpus("c", ("en", "de"), (Document("d", ("", "\U0001f600 ꙮ"), {"ref": ("", "\u0000\u200b𝔘")}),))
     found = score(made, [Output("s", {"d": ("", "{hyp} </s> <extra_id_10>")})], f"metricx@{model}", CPU)["s"]
     assert np.isfinite(found.at("row")).all()
-
-
-def test_other_precisions(texts: Any, model: str) -> None:
-    prompt = Prompt((f"source: {texts['en-de']['src'][0]} candidate: {texts['en-de']['hyp'][0]}",))
-    exact, rough = (
-        Regressor(Checkpoint(model, "", Precision("cpu", kind), "eager"), "auto", 512) for kind in ("fp32", "bf16")
-    )
-    one, two = exact.run([prompt])[0], rough.run([prompt])[0]
-    assert 0 < abs(one - two) < 2.0
 
 
 def test_the_contract_of_metrics(oracle: Path) -> None:

@@ -215,13 +215,14 @@ def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
     assert sorted(device.DTYPES) == ["bf16", "fp16", "fp32"]
 
 
-def test_other_numbers_are_near_and_named(tiny: Path) -> None:
+@pytest.mark.parametrize("dtype", ["bf16", "fp16"])
+@pytest.mark.parametrize("device", ["cpu", "auto"])
+def test_low_precision_on_a_cpu_is_an_error(device: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     corpus, outputs = small()
-    for metric in (f"sbert@{BERT}", f"bertscore(layer=4)@{BERT}"):
-        exact = evaluate(corpus, outputs, [metric], NO_CACHE)
-        rough = evaluate(corpus, outputs, [metric], Options(cache=False, device="cpu", dtype="bf16"))
-        assert 0 < np.abs(rows(exact) - rows(rough)).max() < 0.1
-        assert next(iter(rough.scores.values()))["one"].signature["dtype"] == "bf16"
+    with pytest.raises(ModelError, match=f"{dtype} is for GPUs"):
+        evaluate(corpus, outputs, [f"sbert@{BERT}"], Options(cache=False, device=device, dtype=dtype))
     with pytest.raises(InputError, match="no precision"):
         Options(cache=False, dtype="fp8")
 

@@ -14,7 +14,6 @@ from wholetext.backends import tokenizer
 from wholetext.backends.hub import locate as hub
 from wholetext.backends.layout import lay_out
 from wholetext.demo import load
-from wholetext.errors import MetricError
 from wholetext.io.formats import evalset
 from wholetext.registry import scorer
 from wholetext.scoring import engine
@@ -74,11 +73,6 @@ def test_penalties_add_up_over_a_document() -> None:
         np.testing.assert_allclose(one.at("doc", "penalty"), totals)
         np.testing.assert_allclose(two.score, segments.mean())
         assert "document_score" in two.signature and "version" in two.signature
-
-
-def test_the_first_version_has_no_penalty() -> None:
-    with pytest.raises(MetricError, match="has no output penalty"):
-        scores([("a", "b")], "wt-mini-1(output=penalty)")
 
 
 def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,3 +105,8 @@ def test_a_lost_sentence_costs(real: list[tuple[str, str]]) -> None:
     found = scores([*zip(whole, sources), *zip(less, sources)]).reshape(2, -1)
     assert (found[0] - found[1]).mean() > 3
     assert np.isfinite(found).all()
+
+
+def test_there_is_no_penalty() -> None:
+    with pytest.raises(MetricError, match="has no output penalty"):
+        scorer("wt-qe(output=penalty)").metric.resolve(("de", "en"))

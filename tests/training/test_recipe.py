@@ -24,7 +24,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("[adapter]\nkind = 'lora'\nranks = 4", "no setting adapter.ranks"),
     ("[adapter]\nkind = 'lorra'", "adapter.kind is one of frozen, lora, full"),
     ("epochs = 'two'", "epochs takes int; got 'two'"),
-    ("form = 'jiont'", "no form 'jiont'\n  → did you mean joint"),
+    ("form = 'matchd'", "no form 'matchd'\n  → did you mean matched"),
     ("k = [0, 1]", "k is"),
     ("k = [2]\nsampling = 'sentence'", "sampling=sentence"),
     ("rank = 2.0", "rank is 2"),

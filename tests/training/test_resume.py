@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.training.training_data import make, recipe
+from tests.training.training_data import TINY, make, recipe
 from wholetext.backends.learned.config import plain
 from wholetext.errors import RunError
 from wholetext.training.recipe import Recipe, read_recipe
@@ -58,14 +58,14 @@ def killed(one: Recipe, out: Path, step: int) -> None:
         process.wait()
         process.stdout.close()
     assert process.returncode == -signal.SIGKILL, "it was still running"
-    assert not (out / "weights.safetensors").exists()
+    assert not (out / "wholetext.json").exists()
 
 
 @pytest.mark.slow
 def test_kill_and_go_on(tmp_path: Path) -> None:
     root = make(tmp_path)
-    one = recipe(root, form="joint", adapter__kind="lora", epochs=3, most=24, validation_most=2, k=[1], batch=4,
-                 patience=0, evaluate=7)
+    one = recipe(root, form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="lora", epochs=3, most=24,
+                 validation_most=2, k=[1], batch=4, patience=0, evaluate=7)
     whole = train(one, Session(tmp_path / "whole"))
     killed(one, tmp_path / "killed", random.randint(2, 14))
     first: list[Moment] = []
@@ -73,7 +73,7 @@ def test_kill_and_go_on(tmp_path: Path) -> None:
     steps = [moment.done for moment in first if moment.stage == "training"]
     assert steps and steps[0] > 1, "it went on, it did not begin again"
     assert repr(again.history) == repr(whole.history)  # NaN is not equal to itself
-    for name in ("weights.safetensors", "wholetext.json", "README.md"):
+    for name in ("model.safetensors", "wholetext.json", "README.md"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     done: list[Moment] = []
     assert train(one, Session(tmp_path / "killed", tell=done.append)).best == whole.best
@@ -83,7 +83,7 @@ def test_kill_and_go_on(tmp_path: Path) -> None:
 def test_every_step_can_be_the_last(tmp_path: Path) -> None:
     """A run that stops after each step by an exception, and goes on."""
     root = make(tmp_path)
-    one = recipe(root, form="separate", adapter__kind="frozen", epochs=2, batch=64, k=[1, 2], rank=0.3)
+    one = recipe(root, form="aligned", adapter__kind="frozen", epochs=2, batch=64, k=[1, 2], rank=0.3)
     train(one, Session(tmp_path / "whole"))
 
     class Stop(Exception):
@@ -110,7 +110,7 @@ def test_every_step_can_be_the_last(tmp_path: Path) -> None:
 
 def test_other_data_and_a_damaged_state_are_said(tmp_path: Path) -> None:
     root = make(tmp_path)
-    one = recipe(root, form="separate", adapter__kind="frozen", epochs=1)
+    one = recipe(root, form="aligned", adapter__kind="frozen", epochs=1)
     train(one, Session(tmp_path / "m"))
     state = tmp_path / "m/.train/state.pt"
     state.write_bytes(state.read_bytes()[:100])
@@ -124,7 +124,7 @@ def test_other_data_and_a_damaged_state_are_said(tmp_path: Path) -> None:
 
 
 def test_killed_while_the_metric_was_written(tmp_path: Path) -> None:
-    one = recipe(make(tmp_path), form="separate", adapter__kind="frozen", epochs=1)
+    one = recipe(make(tmp_path), form="aligned", adapter__kind="frozen", epochs=1)
     train(one, Session(tmp_path / "m"))
     wanted = (tmp_path / "m/wholetext.json").read_bytes()
     (tmp_path / "m/wholetext.json").unlink()
@@ -135,7 +135,7 @@ def test_killed_while_the_metric_was_written(tmp_path: Path) -> None:
 
 def test_a_limit_on_time_ends_with_the_best_so_far(tmp_path: Path) -> None:
     root = make(tmp_path)
-    one = recipe(root, form="separate", adapter__kind="frozen", epochs=500, patience=0)
+    one = recipe(root, form="aligned", adapter__kind="frozen", epochs=500, patience=0)
     found = train(one, Session(tmp_path / "m", minutes=0.003))
     assert found.stopped == "minutes" and found.best > 0 and (tmp_path / "m/weights.safetensors").exists()
 

@@ -16,7 +16,7 @@ pytest.importorskip("transformers")
 
 def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = make(tmp_path), tmp_path / "metric"
-    options = ["--human", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "separate", "--adapter", "frozen",
+    options = ["--human", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "aligned", "--adapter", "frozen",
                "--k", "1..2", "--epochs", "2", "--set", "share=0.3", "--set", "head.hidden=[8]", "--out", str(out)]
     with pytest.raises(SystemExit) as left:
         main(["train", "small", "-l", "de-en", "--data", str(tmp_path), *options])
@@ -36,7 +36,7 @@ def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.Captu
     (["none.toml", "-l", "de-en"], "langs cannot be combined with a recipe file"),
     (["none.toml", "more"], "a recipe file cannot be combined with EvalSets"),
     (["x", "--set", "epochs"], "invalid setting 'epochs'"),
-    (["x", "--form", "jiont"], "did you mean joint"),
+    (["x", "--form", "matchd"], "did you mean matched"),
     (["x", "--k", "0"], "invalid paragraph lengths"),
 ])  # fmt: skip
 def test_errors(words: list[str], wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

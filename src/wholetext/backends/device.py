@@ -9,7 +9,7 @@ from typing import Any
 
 from wholetext.backends.layout import Ids, pad
 from wholetext.errors import MissingExtra, ModelError, count
-from wholetext.types import OutOfMemory, Runtime
+from wholetext.types import OutOfMemory
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _FULL = ("out of memory", "can't allocate memory", "not enough memory")
@@ -24,17 +24,10 @@ class Precision:
     device: str = "auto"
     dtype: str = "fp32"
 
-    def __post_init__(self) -> None:
-        if self.dtype not in DTYPES:
-            raise ModelError(f"there is no dtype {self.dtype!r}", next=f"choose one of {', '.join(DTYPES)}")
-
-
-def precision_of(run: Runtime) -> Precision:
-    """The precision of a run, tried first where it may not work on this processor."""
-    from wholetext.backends import low_precision
-
-    low_precision.warn(run, pick_device)
-    return Precision(run.device, run.dtype)
+    @property
+    def available_device(self) -> str:
+        """The device that models run on; an error where this machine lacks it."""
+        return pick_device(self.device, self.dtype)
 
 
 def torch_module() -> Any:
@@ -45,17 +38,20 @@ def torch_module() -> Any:
     return torch
 
 
-def pick_device(wanted: str) -> str:
-    """``auto`` becomes cuda, mps or cpu, whichever is there first; others must be there."""
+def pick_device(requested: str, dtype: str = "fp32") -> str:
+    """Resolve ``auto`` to cuda, mps or cpu, the first that torch finds; raise where a device is missing, or for low
+    precision on a CPU."""
     torch = torch_module()
     cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    there = [*(["cuda"] if cuda else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
-    if wanted == "auto":
-        return there[0]
-    kind, _, number = wanted.partition(":")
-    if kind not in there or not (number or "0").isdecimal() or int(number[:9] or 0) >= max(1, cuda):
-        raise ModelError(f"device {wanted} is not available", next=f"torch finds {', '.join(there)}: use --device auto")
-    return wanted
+    available = [*(["cuda"] if cuda else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+    device = available[0] if requested == "auto" else requested
+    kind, _, number = device.partition(":")
+    if kind not in available or int(number or 0) >= max(1, cuda):
+        raise ModelError(f"device {device} is not available",
+                         next=f"torch finds {', '.join(available)}: use --device auto")
+    if device == "cpu" and dtype != "fp32":
+        raise ModelError(f"{dtype} is for GPUs, and the model would run on a CPU", next="use --dtype fp32")
+    return device
 
 
 def need_gpus(number: int) -> None:

@@ -81,10 +81,8 @@ class Embeddings(EncoderBackend):
         stated = _table(self.folder / "sentence_bert_config.json")
         if stated.get("do_lower_case"):
             raise ModelError("it lower-cases text before its tokenizer does", where=str(self.folder))
-        longest = stated.get("max_seq_length") or encoder.tokenizer.limit
-        if not isinstance(longest, int) or longest < 0:
-            raise ModelError(f"max_seq_length is {str(longest)[:40]!r}, not a number of tokens", where=str(self.folder),
-                             next="fetch the model again")
+        with guarded(self.folder, "max_seq_length is not a number of tokens"):
+            longest = int(stated.get("max_seq_length") or encoder.tokenizer.limit)
         longest = min(longest, encoder.tokenizer.positions or longest)
         self.reading = replace(reading, limit=reading.limit or longest)
         self.pooling = self._pooling()
@@ -145,17 +143,9 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
     path = folder / "modules.json"
     if not path.is_file():
         return []
-    where, again = str(path), "fetch the model again"
-    listed = read_json(file_bytes(path, error=ModelError), where=where, next=again, error=ModelError)
-    found = []
-    for each in listed if isinstance(listed, list) else [None]:
-        table = each if isinstance(each, dict) else {}
-        kind, at = table.get("type"), table.get("path")
-        if not isinstance(kind, str) or not isinstance(at, str) or Path(at).name != at:
-            raise ModelError("it is not a list of modules, each with a type and a folder",
-                             where=where, next=again)
-        found.append((kind.rsplit(".", 1)[-1], at))
-    return found
+    listed = read_json(file_bytes(path, error=ModelError), where=str(path), error=ModelError)
+    with guarded(path, "it is not a list of modules, each with a type and a folder"):
+        return [(module["type"].rsplit(".", 1)[-1], Path(module["path"]).name) for module in listed]
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -8,20 +8,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import low_precision
-from wholetext.backends.device import (
-    DTYPES,
-    Precision,
-    memory,
-    padded,
-    pick_device,
-    precision_of,
-    side_by_side,
-    torch_module,
-)  # fmt: skip
+from wholetext.backends.device import DTYPES, Precision, memory, padded, side_by_side, torch_module
 from wholetext.backends.family import FAMILY, read_family
 from wholetext.backends.hub.locate import Located, guarded, locate
 from wholetext.backends.layout import Ids, Layout, pad
@@ -37,7 +28,7 @@ _MOST = 0.8  # share of the tokens from which on the last layer is computed for 
 
 def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None) -> Encoder:
     """The encoder by hub name or folder, shared by everything in the process that uses it."""
-    precision = precision_of(run)
+    precision = Precision(run.device, run.dtype)
 
     def make() -> Encoder:
         located = locate(model, revision, patterns=FILES)
@@ -63,15 +54,14 @@ class Encoder:
     def id(self) -> str:
         return f"{self.located.id}/{self.precision.dtype}"
 
-    @property
+    @cached_property
     def device(self) -> str:
-        return pick_device(self.precision.device)
+        return self.precision.available_device
 
     @property
     def model(self) -> Any:
         """The model, loaded when it is first needed."""
         if self._model is None:
-            low_precision.check(self.precision.dtype, self.device)
             with guarded(self.located.path):
                 dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
                 model = cut_above(self._build(), self.top).eval()
@@ -81,20 +71,19 @@ class Encoder:
         return self._model
 
     def hidden(
-        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None, learning: bool = False,
+        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None,
         last: Sequence[Sequence[int]] | None = None,
     ) -> tuple[Sequence[Any], Any]:  # fmt: skip
         """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens.
 
-        ``learning``: gradients flow back through them. ``last``: the positions of each sequence at which the last layer
-        is read; what is elsewhere in it means nothing.
+        ``last``: the positions of each sequence at which the last layer is read; what is elsewhere in it means nothing.
         """
         torch = torch_module()
         model, device = self.model, self.device
-        with torch.enable_grad() if learning else torch.inference_mode(), memory(), self._attention():
+        with torch.inference_mode(), memory(), self._attention():
             ids, mask = padded(sequences, self.tokenizer.pad, device, self.min_padded_length)  # (batch, tokens)
             kinds = None if types is None else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
-            if self._stacks and not (learning and any(one.requires_grad for one in model.parameters())):
+            if self._stacks:
                 return states(model, ids, mask, kinds, last), mask
             more = {} if kinds is None else {"token_type_ids": kinds}
             output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)

@@ -6,14 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends import low_precision
-from wholetext.backends.device import DTYPES, Precision, pick_device, precision_of, torch_module
+from wholetext.backends.device import DTYPES, Precision, torch_module
 from wholetext.backends.hub.locate import SAFE, Located, loading, locate
-from wholetext.backends.tokenizer import read_config, reading
+from wholetext.backends.tokenizer import reading
 from wholetext.errors import ModelError
 from wholetext.types import Runtime
 
-SLACK = 1 << 24  # parameters that no file has to hold, such as those of unused heads
 # what a tokenizer and its limits need, without the weights
 TOKENIZER = ("config.json", "tokenizer*", "*.model", "*.spm", "vocab*", "merges.txt", "special_tokens_map.json",
              "added_tokens.json", "generation_config.json")  # fmt: skip
@@ -32,21 +30,19 @@ class Checkpoint:
 
     @cached_property
     def device(self) -> str:
-        return pick_device(self.precision.device)
+        return self.precision.available_device
 
     @cached_property
     def config(self) -> Any:
-        read_config(self.located.path)
         with reading(self.located.path) as transformers:
             return transformers.AutoConfig.from_pretrained(self.located.path, **SAFE)
 
     @cached_property
     def weights(self) -> Any:
-        dtype = self.precision.dtype
-        low_precision.check(dtype, self.device)
+        device = self.device  # before the weights are read: it may not be available
         options = {} if self.attention is None else {"attn_implementation": self.attention}
         folder = locate(self.model, self.revision).path
-        return load_model(folder, "AutoModelForSeq2SeqLM", dtype, **options).eval().to(self.device)
+        return load_model(folder, "AutoModelForSeq2SeqLM", self.precision.dtype, **options).eval().to(device)
 
 
 def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | None = None) -> Checkpoint:
@@ -54,23 +50,19 @@ def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | No
 
     ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
     """
-    precision = precision_of(run)
+    precision = Precision(run.device, run.dtype)
     key = ("checkpoint", model, revision, precision, attention)
     return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
 
 
 def load_tokenizer(folder: Path) -> Any:
-    if (folder / "config.json").is_file():
-        read_config(folder)  # checked first: transformers builds any model that it describes
     with reading(folder) as transformers:
         return transformers.AutoTokenizer.from_pretrained(folder, **SAFE)
 
 
 def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **options: Any) -> Any:
     """A transformers model. Every weight must be in its files, but for names with ``unread`` in them."""
-    read_config(folder)
     with reading(folder) as transformers:
-        _refuse_larger(transformers, kind, folder)
         if dtype:  # at loading, since transformers keeps modules in fp32 that overflow in fp16
             version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
             option = "dtype" if version >= (4, 56) else "torch_dtype"
@@ -88,15 +80,3 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
                              next="the file is damaged, or belongs to another kind of model")
     return model
 
-
-def _refuse_larger(transformers: Any, kind: str, folder: Path) -> None:
-    """An error where the configuration describes a model far larger than the weights in the folder: transformers would
-    allocate all of it before it misses them."""
-    with torch_module().device("meta"):
-        config = transformers.AutoConfig.from_pretrained(folder, **SAFE)
-        model = getattr(transformers, kind).from_config(config, trust_remote_code=False)
-    described = sum(parameter.numel() for parameter in model.parameters())
-    there = sum(path.stat().st_size for end in ("*.safetensors", "*.bin") for path in folder.glob(end))
-    if described > 2 * there + SLACK:
-        raise ModelError(f"its config.json describes {described:,} parameters, and its weights have {there:,} bytes",
-                         where=str(folder), next="the file is damaged, or belongs to another model")

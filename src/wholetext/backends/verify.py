@@ -1,4 +1,4 @@
-"""Whether a model folder is whole and safe to load, without loading it: hashes, headers, tokenizer."""
+"""Whether a model folder is whole and safe to load, without running it: hashes, headers, tokenizer."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from wholetext.backends.catalogue import named, present
 from wholetext.backends.comet.model import read_hparams
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.hub.torch_file import TorchFile
+from wholetext.backends.hub.torch_file import count_tensors, read_torch_file
 from wholetext.backends.learned.forms import checked_config
 from wholetext.backends.loading import load_tokenizer
 from wholetext.backends.tokenizer import read_config
 from wholetext.errors import ModelError, WholetextError
-from wholetext.files.parsing import read_json
 from wholetext.files.storage import sha256
-
-_HEADER = 16 << 20  # bytes of a table of tensors
 
 
 @dataclass(frozen=True)
@@ -42,80 +40,52 @@ def verify_model(name: str, revision: str = "") -> list[ModelFinding]:
 
 def verify(folder: Path) -> list[ModelFinding]:
     """Everything that is known about a model folder without running it."""
-    strange = [path for path in sorted(folder.rglob("*")) if path.exists() and not path.is_file() and not path.is_dir()]
-    if strange:  # opening one may never end
-        return [ModelFinding(path.relative_to(folder).as_posix(), False, "a device or a pipe, not a file")
-                for path in strange]  # fmt: skip
-    found = [*_described(folder), *_weights(folder), *_hashes(folder)]
-    gone = hub.incomplete(folder)
-    if gone:
-        found.append(ModelFinding(gone, False, "missing"))
-    return found
+    findings = [*_described(folder), *_weights(folder), *_hashes(folder)]
+    missing = hub.incomplete(folder)
+    return [*findings, ModelFinding(missing, False, "missing")] if missing else findings
 
 
 def _described(folder: Path) -> Iterator[ModelFinding]:
     if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
-        yield _read("wholetext.json", "a metric made by `wholetext train`", lambda: checked_config(folder))
+        yield _checked("wholetext.json", lambda: f"a metric made by `wholetext train`, {checked_config(folder).form}")
         return
     if (folder / "hparams.yaml").is_file():
-        yield _read("hparams.yaml", "a COMET checkpoint", lambda: read_hparams(folder))
+        yield _checked("hparams.yaml", lambda: f"a COMET checkpoint, {read_hparams(folder).kind}")
         return
-    try:
-        config = read_config(folder)
-    except WholetextError as fault:
-        yield ModelFinding("config.json", False, fault.what)
-        return
-    yield ModelFinding("config.json", True, f"a model of type {config.get('model_type', 'unknown')}")
-    if "auto_map" in config:
-        yield ModelFinding("config.json", False, "asks for program code from the hub, which is never run")
+    yield _checked("config.json", partial(_config, folder))
     if any(folder.glob("tokenizer*")) or any(folder.glob("*.model")) or (folder / "vocab.txt").is_file():
-        try:
-            yield ModelFinding("tokenizer", True, f"{len(load_tokenizer(folder))} words")
-        except WholetextError as fault:
-            yield ModelFinding("tokenizer", False, fault.what)
+        yield _checked("tokenizer", lambda: f"{len(load_tokenizer(folder))} words")
 
 
-def _read(file: str, what: str, read: Callable[[], object]) -> ModelFinding:
-    try:
-        read()
-    except WholetextError as fault:
-        return ModelFinding(file, False, fault.what)
-    return ModelFinding(file, True, what)
+def _config(folder: Path) -> str:
+    config = read_config(folder)
+    if "auto_map" in config:
+        raise ModelError("asks for program code from the hub, which is never run")
+    return f"a model of type {config.get('model_type', 'unknown')}"
 
 
 def _weights(folder: Path) -> Iterator[ModelFinding]:
-    for path in sorted(folder.rglob("*.safetensors")):
-        yield _safetensors(path, path.relative_to(folder).as_posix())
-    for path in sorted([*folder.rglob("*.bin"), *folder.rglob("*.ckpt")]):
-        name = path.relative_to(folder).as_posix()
-        try:
-            yield ModelFinding(name, True, f"{TorchFile(path).check()} tensors; read as tensors only")
-        except ModelError as fault:
-            used = path.suffix == ".ckpt" or path.name.startswith("pytorch_model")
-            yield ModelFinding(name, not used, fault.what if used else f"not used here ({fault.what})")
+    for pattern, count in (("*.safetensors", _safetensors), ("pytorch_model*.bin", _torch), ("*.ckpt", _torch)):
+        for path in sorted(folder.rglob(pattern)):
+            yield _checked(path.relative_to(folder).as_posix(), partial(count, path))
 
 
-def _safetensors(path: Path, name: str) -> ModelFinding:
-    """Check that the last tensor in the header ends where the file does."""
-    there = path.stat().st_size
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if length > there:
-            return ModelFinding(name, False, "cut off inside its header")
-        text = file.read(min(length, _HEADER + 1))
+def _safetensors(path: Path) -> str:
+    from safetensors import safe_open
+
+    with hub.guarded(path, "not a safetensors file, or cut off"), safe_open(path, framework="np") as file:
+        return f"{len(file.keys())} tensors, {path.stat().st_size / 1e6:.1f} MB"
+
+
+def _torch(path: Path) -> str:
+    return f"{count_tensors(read_torch_file(path))} tensors; read as tensors only"
+
+
+def _checked(file: str, check: Callable[[], str]) -> ModelFinding:
     try:
-        if length > _HEADER:
-            raise ModelError(f"its header has {length:,} bytes")
-        header = read_json(text, error=ModelError)
-        ends = [facts["data_offsets"][1] for key, facts in header.items() if key != "__metadata__"]
-        wanted = 8 + length + max(ends, default=0)
-    except ModelError as fault:
-        return ModelFinding(name, False, f"not a safetensors file ({fault.what})")
-    except (KeyError, TypeError, IndexError, AttributeError):
-        return ModelFinding(name, False, "not a safetensors file (its header describes no tensors)")
-    if there != wanted:
-        return ModelFinding(name, False, f"{there} bytes, but its header declares {wanted}")
-    return ModelFinding(name, True, f"{len(ends)} tensors, {there / 1e6:.1f} MB")
+        return ModelFinding(file, True, check())
+    except WholetextError as fault:
+        return ModelFinding(file, False, fault.what)
 
 
 def _hashes(folder: Path) -> Iterator[ModelFinding]:
@@ -128,4 +98,3 @@ def _hashes(folder: Path) -> Iterator[ModelFinding]:
             good = sha256(blob, git) == blob.name
             said = "as the hub has it" if good else "other content than the hub's"
             yield ModelFinding(path.relative_to(folder).as_posix(), good, said)
-

@@ -161,7 +161,7 @@ class Execution:
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Disable the cache of scores.")] = False
     device: Device = "auto"
     dtype: Annotated[
-        str, typer.Option("--dtype", metavar="fp32|bf16|fp16", help="Numeric precision of models.")
+        str, typer.Option("--dtype", metavar="fp32|bf16|fp16", help="Numeric precision of models; fp32 alone on a CPU.")
     ] = "fp32"
     batch_tokens: Annotated[
         int, typer.Option("--batch-tokens", min=1, help="Maximum number of tokens per batch, padding included.")

@@ -26,7 +26,7 @@ def train(
         list[str] | None, typer.Option("--ref", help="References to use, by name (default: the standard one).")
     ] = None,
     base: Annotated[str | None, typer.Option("--base", help="Base model: short name, folder or hub name.")] = None,
-    form: Annotated[str | None, typer.Option("--form", help="Architecture: joint, separate, t5 …")] = None,
+    form: Annotated[str | None, typer.Option("--form", help="Architecture: aligned, matched, bitext or t5.")] = None,
     adapter: Annotated[
         Literal["frozen", "lora", "full"] | None,
         typer.Option("--adapter", help="Which parameters of the base model are trained."),

@@ -10,7 +10,7 @@ import numpy as np
 
 from wholetext.backends.comet.model import FIRST_TOKEN, CometModel, locate_comet, locate_encoder, read_hparams
 from wholetext.backends.comet.scoring import CrossEncoder, GroupedVectors, Prediction, RegressionHead, SentenceVectors
-from wholetext.backends.device import precision_of
+from wholetext.backends.device import Precision
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import MetricError, ModelError
 from wholetext.metrics.model_metric import ModelMetric
@@ -198,7 +198,7 @@ class Comet(ModelMetric):
         return score, facts
 
     def _model(self, run: Runtime) -> CometModel:
-        precision = precision_of(run)
+        precision = Precision(run.device, run.dtype)
         return run.resource(self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision))
 
     def _key(self, run: Runtime) -> tuple[str, ...]:

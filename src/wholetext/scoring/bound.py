@@ -115,8 +115,9 @@ def bind(
                           next="give the outputs of two systems or more")
     check_worst(metric, outputs)
     sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
-    if engine.device != "auto" and not (remote or metric.remote) and metric.fits([], engine) is not None:
-        pick_device(engine.device)  # refused also where every score is in the cache
+    placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (remote or metric.remote)
+    if placed and metric.fits([], engine) is not None:
+        pick_device(engine.device, engine.dtype)  # refused also where every score is in the cache
     if (one.view, sides) not in cuts:  # now, not after hours of other metrics
         faults: dict[str, AlignmentError] = {}
         for doc in corpus.docs:  # once, because they may have to be read

@@ -174,7 +174,7 @@ def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
     except OutOfMemory as fault:
         if len(batch) == 1:
             raise ModelError(f"{backend.id} ran out of memory on a single input",
-                             next="use a smaller model, --dtype bf16 or a view with shorter windows") from fault
+                             next="use a smaller model or shorter windows, or on a GPU --dtype bf16") from fault
         middle = len(batch) // 2
         return run_or_halve(backend, batch[:middle]) + run_or_halve(backend, batch[middle:])
     if len(outputs) != len(batch):

@@ -67,7 +67,7 @@ class Options:
             raise InputError(f"there is no device {self.device!r}", next="it is auto, cpu, cuda, cuda:1 … or mps")
         if self.dtype == "int8":
             raise InputError("int8 was removed in 0.2: it was only 1.3 to 2 times as fast as fp32, and scores changed "
-                             "by up to 0.09", next="use bf16 if the processor has bf16 instructions, otherwise fp32")
+                             "by up to 0.09", next="use fp32; bf16 and fp16 are for GPUs")
         if self.dtype not in DTYPES:
             raise InputError(f"there is no precision {self.dtype!r}", next=f"dtype is one of {', '.join(DTYPES)}")
         if self.overflow not in ("warn", "error"):

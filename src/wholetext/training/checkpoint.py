@@ -11,7 +11,7 @@ from typing import Any
 
 from wholetext.backends.device import torch_module
 from wholetext.backends.learned.config import plain
-from wholetext.backends.learned.folder import MODEL, Array, WeightsFile, write_weights
+from wholetext.backends.learned.folder import MODEL, Array, read_weights, write_weights
 from wholetext.errors import InputError, ModelError, RunError
 from wholetext.files.output_folder import check
 from wholetext.files.parsing import file_bytes, read_json
@@ -129,7 +129,7 @@ class Checkpoints:
         if not path.is_file():
             raise ModelError("the best checkpoint of the run is missing", where=str(path),
                              next="start from scratch with --fresh")
-        return WeightsFile(path).tensors
+        return read_weights(path)
 
     def tidy(self, step: int) -> None:
         for path in self.folder.glob("best-*"):

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.hub.locate import locate
-from wholetext.backends.learned.body import Opening, trained
+from wholetext.backends.learned.adapters import trained
+from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.folder import Array, WeightsFile
+from wholetext.backends.learned.folder import PREFIX, Array
 from wholetext.backends.learned.forms import (
-    PREFIX,
     Form,
     check,
     form_class,
@@ -33,7 +33,6 @@ from wholetext.training.linear import signed_ridge
 from wholetext.training.recipe import Recipe
 from wholetext.types import Excerpt, FloatArray, IntArray, Request
 
-FIRST = 256  # examples by which features of a base model that will change are standardised
 FEATURES = "features.sqlite"
 CHUNK = 1024  # examples whose features are kept at a time, all or none
 ENDS = "0 for the text of another document, 100 for the reference itself"
@@ -65,41 +64,35 @@ def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
     )
     check(config, "recipe")
     engine = material.engine
-    form = kind(Opening(config, base, WeightsFile(None), Precision(engine.device, engine.dtype), engine))
+    form = kind(Opening(config, base, Precision(engine.device, engine.dtype), engine))
     if recipe.adapter.kind == "frozen" and direct:
         raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves no parameters to train",
                          next="use adapter.kind = \"lora\" or \"full\"")
-    if recipe.adapter.kind != "frozen" and not hasattr(form, "learn"):
+    if recipe.adapter.kind != "frozen" and not direct:
         raise InputError(f"the form {recipe.form} cannot train its base model", next='use adapter.kind = "frozen"')
     return Learner(recipe, material, config, form, tell)
 
 
 class Learner:
-    """A model in training.
-
-    Of a frozen base model the features are computed once, and only the head learns. Else the base
-    model learns, fully or through an adapter, together with the head if there is one.
+    """A model in training: a head over the features of a frozen base model, which are computed once; or a base model
+    that predicts the score itself, trained fully or through an adapter.
     """
 
     def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Any, tell: Tell) -> None:
         self.recipe, self.material, self.config, self.form = recipe, material, config, form
         self.frozen = recipe.adapter.kind == "frozen"
-        size, device = len(material.train), "cpu"
-        if self.frozen:
+        self.head: Any = None
+        size = len(material.train)
+        if config.head is not None:
             every = (*material.train.pairs, *material.held.pairs)
             features = features_of(form, every, material.work, material.engine, tell)
             self.inputs, self.held = torch_module().from_numpy(features[:size]), features[size:]
             self.base: dict[str, Any] = {}  # name → parameter
+            self.head = head_module(form.width, config.head, recipe.dropout)
+            standardise(self.head, features[:size])
         else:
             self.base = trained(form.module, config.adapter)
-            device = next(form.module.parameters()).device
             form.module.train()
-        self.head: Any = None
-        if config.head is not None:
-            self.head = head_module(form.width, config.head, recipe.dropout).to(device)
-            some = np.random.default_rng(recipe.split_seed).permutation(size)[:FIRST]
-            standardise(self.head, features[:size] if self.frozen
-                        else self._features([material.train.pairs[i] for i in some]))
 
     def groups(self) -> list[tuple[list[Any], float]]:
         """Parameters, and the learning rate of each group."""

@@ -58,10 +58,10 @@ class Recipe:
 
     base: str = "minilm"
     revision: str = ""
-    form: str = "joint"
+    form: str = "aligned"
     reads: tuple[Side, ...] = ("hyp", "ref")
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the form
-    adapter: Adapter = field(default_factory=lambda: Adapter("lora"))
+    adapter: Adapter = field(default_factory=Adapter)
     head: HeadShape = field(default_factory=HeadShape)
     dropout: float = 0.1  # in the head; the base model keeps its own
 

@@ -12,8 +12,7 @@ from typing import Any
 from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.encoder import Encoder, cut_above
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.hub.pickled import Stored
-from wholetext.backends.hub.torch_file import TorchFile
+from wholetext.backends.hub.torch_file import read_torch_file
 from wholetext.backends.tokenizer import FILES, Tokenizer, reading
 from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes, read_yaml
@@ -90,41 +89,31 @@ def read_hparams(folder: Path) -> Hparams:
         raise ModelError("there is no hparams.yaml", where=str(folder),
                          next="give a COMET model: a folder with hparams.yaml and checkpoints, or a hub name")
     raw = read_yaml(file_bytes(path, error=ModelError), where=str(path), next="fetch the model again", error=ModelError)
-    if not isinstance(raw, dict):
-        raise ModelError("it is not a table of names and values", where=str(path), next="fetch the model again")
-    try:
-        found = _hparams(raw, str(path))
-    except (AttributeError, TypeError, ValueError, OverflowError) as fault:
-        raise ModelError(f"it cannot be used ({fault})", where=str(path), next="fetch the model again") from None
-    for name, value, known in (("pool", found.pool, POOLS), ("layer_transformation", found.transformation, MIXES)):
-        if value not in known:
-            raise ModelError(f"{name} is {value[:80]!r}, which is not supported", where=str(path),
-                             next=f"known: {', '.join(known)}")
-    if any(not 0 < size <= 1 << 20 for size in found.hidden_sizes) or len(found.hidden_sizes) > 100:
-        raise ModelError(f"hidden_sizes is {str(list(found.hidden_sizes))[:80]}", where=str(path),
-                         next="fetch the model again")
-    if {"mt", *found.segments} - {"mt", "src", "ref"}:
-        raise ModelError(f"input_segments is {str(list(found.segments))[:80]}", where=str(path),
-                         next="known: mt, src, ref")
-    return found
+    with hub.guarded(path, "it cannot be used"):
+        hparams = _hparams(raw)
+        for name, values, known in (
+            ("encoder_model", [hparams.encoder_model], ENCODERS), ("pool", [hparams.pool], POOLS),
+            ("layer_transformation", [hparams.transformation], MIXES),
+            ("input_segments", hparams.segments, ("mt", "src", "ref")),
+        ):  # fmt: skip
+            if not {*values} <= {*known}:
+                raise ValueError(f"{name} is {str(values)[:80]}; known: {', '.join(known)}")
+    return hparams
 
 
-def _hparams(raw: dict[str, Any], where: str) -> Hparams:
-    kind = KINDS.get(str(raw.get("class_identifier")))
-    if kind is None:
-        raise ModelError(f"there is no model class {raw.get('class_identifier')!r}", where=where,
-                         next=f"known: {', '.join(KINDS)}")
-    encoder = str(raw.get("encoder_model", "XLM-RoBERTa"))
-    if encoder not in ENCODERS:
-        raise ModelError(f"there is no encoder {encoder!r}", where=where, next=f"known: {', '.join(ENCODERS)}")
+def _hparams(raw: dict[str, Any]) -> Hparams:
+    identifier = str(raw.get("class_identifier"))
+    if identifier not in KINDS:
+        raise ValueError(f"class_identifier is {identifier[:80]!r}; known: {', '.join(KINDS)}")
     if not isinstance(raw.get("pretrained_model"), str):
-        raise ModelError("it names no pretrained_model, so the encoder is not known", where=where,
-                         next="add a line `pretrained_model: NAME`, the encoder the model was trained from")
+        raise ValueError("it names no pretrained_model, the encoder that the model was trained from")
+    kind = KINDS[identifier]
     crossed = kind in {"unified", "xcomet"}
     said: dict[str, Any] = {**_UNSAID[kind], **raw}
     layer = said.get("sent_layer" if crossed else "layer", "mix")
     return Hparams(
-        kind=kind, encoder_model=encoder, pretrained_model=str(said["pretrained_model"]),
+        kind=kind, encoder_model=str(said.get("encoder_model", "XLM-RoBERTa")),
+        pretrained_model=said["pretrained_model"],
         pool="cls" if crossed else str(said.get("pool", "avg")), layer=None if layer == "mix" else int(layer),
         transformation=str(said.get("layer_transformation", "softmax")), layer_norm=bool(said.get("layer_norm", True)),
         hidden_sizes=tuple(int(size) for size in said.get("hidden_sizes") or ()),
@@ -137,16 +126,13 @@ def _hparams(raw: dict[str, Any], where: str) -> Hparams:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """The tensors of a checkpoint's ``state_dict`` that COMET models use, by name; their numbers stay in the file.
-
-    Checkpoints are untrusted: nothing in them is executed.
-    """
-    file = TorchFile(path)
-    weights = file.content.get("state_dict") if isinstance(file.content, dict) else None
+    """The tensors of a checkpoint's ``state_dict`` that COMET models use, by name."""
+    content = read_torch_file(path)
+    weights = content.get("state_dict") if isinstance(content, dict) else None
     if not isinstance(weights, dict):
-        raise file.fault("the checkpoint has no state_dict")
-    return {key: file.tensor(key, stored) for key, stored in weights.items()
-            if isinstance(stored, Stored) and key.startswith(WANTED)}  # fmt: skip
+        raise ModelError("the checkpoint has no state_dict", where=str(path), next="fetch the model again")
+    return {key: value for key, value in weights.items()
+            if isinstance(value, torch_module().Tensor) and str(key).startswith(WANTED)}  # fmt: skip
 
 
 class CometModel:
@@ -198,14 +184,13 @@ class CometModel:
 
     def tensor(self, key: str, shape: tuple[int, ...] | None = None) -> Any:
         """A tensor by name; an error that names it where it is missing or has another shape."""
-        found = self.weights.get(key)
-        if found is None:
-            raise ModelError(f"the checkpoint has no tensor {key!r}", where=str(self.located.path),
+        tensor = self.weights.get(key)
+        if tensor is None or (shape is not None and tuple(tensor.shape) != shape):
+            what = f"the checkpoint has no tensor {key!r}" if tensor is None else (
+                f"{key!r} has the shape {tuple(tensor.shape)}, not {shape}")  # fmt: skip
+            raise ModelError(what, where=str(self.located.path),
                              next="fetch the model again: hparams.yaml and the checkpoint do not match")
-        if shape is not None and tuple(found.shape) != shape:
-            raise ModelError(f"{key!r} has the shape {tuple(found.shape)}, not {shape}", where=str(self.located.path),
-                             next="fetch the model again: hparams.yaml and the checkpoint do not match")
-        return found
+        return tensor
 
     @cached_property
     def mix(self) -> tuple[list[float], float]:
@@ -233,11 +218,11 @@ class CometModel:
     def linear(self, name: str, inputs: int, outputs: int) -> Any:
         """A linear layer with the weights of the checkpoint."""
         torch = torch_module()
-        found = torch.nn.Linear(inputs, outputs, device="meta")  # takes no memory: the weights come from the file
-        for part, shape in (("weight", (outputs, inputs)), ("bias", (outputs,))):
-            tensor = self.tensor(f"{name}.{part}", shape).float()
-            setattr(found, part, torch.nn.Parameter(tensor, requires_grad=False))
-        return found
+        weight, bias = self.tensor(f"{name}.weight", (outputs, inputs)), self.tensor(f"{name}.bias", (outputs,))
+        layer = torch.nn.Linear(inputs, outputs, device="meta")  # takes no memory: the weights come from the file
+        layer.weight = torch.nn.Parameter(weight.float(), requires_grad=False)
+        layer.bias = torch.nn.Parameter(bias.float(), requires_grad=False)
+        return layer
 
     def _vocabulary(self) -> Path:
         path = self.base.path
@@ -270,13 +255,10 @@ class CometModel:
 
 def activation(name: str) -> Any:
     """A module of ``torch.nn`` by its name, in any spelling of upper and lower case."""
-    torch = torch_module()
-    known = {each.lower(): each for each in torch.nn.modules.activation.__all__}
-    if name.lower() not in known:
-        raise ModelError(f"there is no activation {name!r}", next="check hparams.yaml")
+    modules = torch_module().nn.modules.activation
     try:
-        return getattr(torch.nn, known[name.lower()])()
-    except TypeError:  # an own signature
+        return getattr(modules, next(known for known in modules.__all__ if known.lower() == name.lower()))()
+    except (StopIteration, TypeError):  # unknown, or with parameters of its own
         raise ModelError(f"the activation {name!r} is not supported", next="check hparams.yaml") from None
 
 

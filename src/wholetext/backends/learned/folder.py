@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,58 +24,38 @@ from wholetext.files.output_folder import LIST, Kind, changing, read_list
 from wholetext.files.storage import sha256
 
 Array = NDArray[np.float32]
+PREFIX = "head."  # of its tensors in ``weights.safetensors``
 AGAIN = "the file is damaged, or belongs to another wholetext.json: train or copy it again"
 
 
-class WeightsFile:
-    """The trained tensors of a folder, read at first use; ``None``: no training yet."""
+def read_weights(path: Path) -> dict[str, Array]:
+    """The tensors of a safetensors file, all finite numbers."""
+    try:
+        from safetensors.numpy import load_file
+    except ImportError:
+        raise MissingExtra("safetensors", "models") from None
+    try:
+        tensors: dict[str, Any] = load_file(str(path))
+    except FileNotFoundError:
+        raise ModelError(f"there is no {path.name}", where=str(path.parent), next=AGAIN) from None
+    except Exception as fault:  # SafetensorError, KeyError (a dtype numpy lacks), OSError
+        raise ModelError(f"it cannot be read ({fault})", where=str(path), next=AGAIN) from None
+    for name, tensor in tensors.items():
+        if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
+            raise ModelError(f"{name} contains values that are not finite numbers", where=str(path), next=AGAIN)
+    return {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
 
-    def __bool__(self) -> bool:
-        return self.path is not None
-
-    @cached_property
-    def tensors(self) -> dict[str, Array]:
-        if self.path is None:
-            return {}
-        try:
-            from safetensors.numpy import load_file
-        except ImportError:
-            raise MissingExtra("safetensors", "models") from None
-        try:
-            found: dict[str, Any] = load_file(str(self.path))
-        except FileNotFoundError:
-            raise ModelError(f"there is no {self.path.name}", where=str(self.path.parent), next=AGAIN) from None
-        except Exception as fault:  # SafetensorError, KeyError (a dtype numpy lacks), OSError
-            raise self._fault(f"it cannot be read ({fault})") from None
-        for name, tensor in found.items():
-            if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
-                raise self._fault(f"{name} contains values that are not finite numbers")
-        return {name: tensor.astype(np.float32) for name, tensor in found.items()}
-
-    def group(self, prefix: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-        """Every tensor ``prefix``name, of the shape it must have: no other may be there."""
-        found = {name[len(prefix) :]: tensor for name, tensor in self.tensors.items() if name.startswith(prefix)}
-        for name, shape in shapes.items():
-            if name not in found:
-                raise self._fault(f"it has no {prefix}{name}")
-            if found[name].shape != shape:
-                raise self._fault(f"{prefix}{name} has the shape {found[name].shape}, not {shape}")
-        extra = found.keys() - shapes.keys()
-        if extra:
-            raise self._fault(f"unexpected tensor {prefix}{min(extra)}")
-        return found
-
-    def only(self, *prefixes: str) -> None:
-        """An error where there are tensors under other prefixes."""
-        extra = [name for name in self.tensors if not name.startswith(prefixes)]
-        if extra:
-            raise self._fault(f"unexpected tensor {min(extra)}")
-
-    def _fault(self, what: str) -> ModelError:
-        return ModelError(what, where=str(self.path), next=AGAIN)
+def read_head(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """The tensors of a head by their names without prefix, of these shapes; there may be no others."""
+    tensors, expected = read_weights(path), {f"{PREFIX}{name}": shape for name, shape in shapes.items()}
+    faults = [*(f"it has no {name}" for name in expected if name not in tensors),
+              *(f"unexpected tensor {name}" for name in sorted(tensors) if name not in expected),
+              *(f"{name} has the shape {tensors[name].shape}, not {shape}" for name, shape in expected.items()
+                if name in tensors and tensors[name].shape != shape)]  # fmt: skip
+    if faults:
+        raise ModelError(faults[0], where=str(path), next=AGAIN)
+    return {name: tensors[f"{PREFIX}{name}"] for name in shapes}
 
 
 def write_weights(path: Path, tensors: Mapping[str, Array]) -> None:

@@ -16,22 +16,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from wholetext.backends.device import precision_of, torch_module
+from wholetext.backends.device import Precision, torch_module
 from wholetext.backends.hub import locate as hub
-from wholetext.backends.learned.body import PREFIXES, Opening
+from wholetext.backends.learned.body import Opening
 from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, Penalty, Scale, fill, read_config
-from wholetext.backends.learned.folder import Array, WeightsFile, find_base, verify
+from wholetext.backends.learned.folder import Array, find_base, read_head, verify
 from wholetext.errors import ModelError, did_you_mean
 from wholetext.types import Fit, FloatArray, Request, Runtime
 
-PREFIX = "head."  # of its tensors in ``weights.safetensors``
 LEAST_SPREAD = 1e-6  # a feature that never changes is centred, not blown up
 FORMS: Mapping[str, str] = {
-    "aligned": "wholetext.backends.learned.separate:Aligned",
+    "aligned": "wholetext.backends.learned.aligned:Aligned",
     "bitext": "wholetext.backends.learned.bitext:Bitext",
-    "joint": "wholetext.backends.learned.joint:Joint",
     "matched": "wholetext.backends.learned.matched:Matched",
-    "separate": "wholetext.backends.learned.separate:Separate",
     "t5": "wholetext.backends.learned.t5:T5",
 }
 
@@ -101,18 +98,16 @@ class LearnedModel:
     """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
 
     def __init__(self, opening: Opening, id: str, folder: Path) -> None:
-        self.config, self.weights, self.id, self.folder = opening.config, opening.weights, id, folder
+        self.config, self.id, self.folder = opening.config, id, folder
         self.form: Form = form_class(self.config.form)(opening)
 
     @cached_property
     def head(self) -> dict[str, Array]:
         """The tensors of the head; the weights are checked once."""
-        found = {}
-        if self.config.head is not None:
-            self.weights.only(PREFIX, PREFIXES.get(self.config.adapter.kind, PREFIX))
-            found = self.weights.group(PREFIX, head_shapes(self.form.width, self.config.head))
+        shape = self.config.head
+        tensors = {} if shape is None else read_head(self.folder / WEIGHTS, head_shapes(self.form.width, shape))
         verify(self.folder)
-        return found
+        return tensors
 
     def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """(n,) scores of requests with one hypothesis and at most one reference."""
@@ -141,12 +136,11 @@ def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> F
 def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
     """The learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
-    precision = precision_of(run)
+    precision = Precision(run.device, run.dtype)
 
     def make() -> LearnedModel:
         config = checked_config(located.path)
-        weights = WeightsFile(None if config.head is None else located.path / WEIGHTS)
-        opening = Opening(config, find_base(config, located.path, base), weights, precision, run)
+        opening = Opening(config, find_base(config, located.path, base), precision, run)
         return LearnedModel(opening, f"{located.id}/{precision.dtype}", located.path)
 
     key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)

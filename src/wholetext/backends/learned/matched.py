@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.learned.separate import PairForm, Texts, in_order, tail
+from wholetext.backends.learned.aligned import PairForm, Texts, in_order, tail
 from wholetext.languages.overlap import FOLDED, likeness_folded
 from wholetext.types import Excerpt, FloatArray
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from wholetext.backends.hub.locate import companion
-from wholetext.backends.learned.body import Opening, adapt, merge, texts_of
+from wholetext.backends.learned.adapters import adapt, merge
+from wholetext.backends.learned.body import Opening, texts_of
 from wholetext.backends.learned.config import fill
-from wholetext.backends.learned.folder import MODEL_FILES, WeightsFile
+from wholetext.backends.learned.folder import MODEL_FILES
 from wholetext.backends.loading import Checkpoint
 from wholetext.backends.regressor import PROMPTS, SPIECE, Prompt, Regressor, locate_tokenizer, prompt
 from wholetext.backends.tokenizer import check_limit
@@ -73,7 +74,7 @@ class T5:
     def module(self) -> Any:
         model = self.checkpoint.weights
         if self._adapter is not None:
-            adapt(model, self._adapter, WeightsFile(None))
+            adapt(model, self._adapter)
             self._adapter = None
         return model
 

@@ -1,7 +1,4 @@
-"""Forms that read each text by itself.
-
-``separate``: a vector of each text, then products and differences (COMET: Rei et al. 2020, §2.3).
-``aligned``: how well each token is found in the other text, at several layers, matched as by BERTScore
+"""Form ``aligned``: how well each token is found in the other text, at several layers, matched as by BERTScore
 (Zhang et al. 2020, eq. 1): the mean and the worst matches, their order, and the surface overlap.
 """
 
@@ -15,7 +12,7 @@ import numpy as np
 
 from wholetext.backends.device import memory, torch_module
 from wholetext.backends.layout import Layout, together
-from wholetext.backends.learned.body import Body, Opening, Pooling, average, texts_of
+from wholetext.backends.learned.body import Body, Opening, texts_of
 from wholetext.backends.learned.config import fill
 from wholetext.backends.tokenizer import TokenizedText
 from wholetext.errors import ModelError
@@ -32,16 +29,15 @@ PER_LAYER, ONCE = 6, 9
 class Texts:
     """A backend that reads each text by itself; ``run`` is what becomes of them."""
 
-    def __init__(self, body: Body, pooling: Pooling, name: str) -> None:
-        self.body, self.pooling = body, pooling
-        self.reading = TokenizedText(body.tokenizer.limited(pooling.limit or None))
-        self.id = f"{body.id}/{name}"
+    def __init__(self, body: Body, limit: int, name: str) -> None:
+        self.body = body
+        self.reading = TokenizedText(body.tokenizer.limited(limit or None))
+        self.id = f"{body.id}/{name}/{self.reading}"
 
     def fit(self, x: Excerpt) -> Fit:
         return self.layout(x).fit
 
     def layout(self, view: Excerpt) -> Layout:
-        self.pooling.check([view])
         return self.body.tokenizer.layout(view, self.reading)
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
@@ -51,79 +47,10 @@ class Texts:
         """Layouts of the texts; (batch, layers, tokens, width) states, and the same as unit vectors."""
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
-        states = self.body.states([layout.ids for layout in layouts], None, learning=False)
+        states = self.body.states([layout.ids for layout in layouts])
         with torch.inference_mode(), memory():
             states = torch.stack(states, dim=1)
             return layouts, states, torch.nn.functional.normalize(states, dim=-1)
-
-
-class TextForm:
-    """What forms have in common that read each text by itself, through the backend ``texts``."""
-
-    reads: tuple[str, ...]
-    body: Body
-    texts: Texts
-
-    def fit(self, pair: Request) -> Fit:
-        return together(self.texts.fit(view) for view in texts_of(pair, self.reads).values())
-
-    def shows(self, pair: Request) -> list[tuple[str, str]]:
-        marked = self.body.tokenizer.marked
-        return [(side, marked(self.texts.layout(view))) for side, view in texts_of(pair, self.reads).items()]
-
-    def seen(self, pair: Request) -> int | None:
-        return self.body.tokenizer.seen(pair.hyp[0], self.texts.reading)
-
-
-class Vectors(Texts):
-    """Backend: view → (layers · width,) mean over its scored tokens and the markers around them."""
-
-    def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
-        with torch_module().inference_mode(), memory():
-            return list(self.tensors(batch, learning=False).cpu().numpy().astype(np.float64))
-
-    def tensors(self, views: Sequence[Excerpt], learning: bool) -> Any:
-        """(views, layers · width)"""
-        layouts = [self.layout(view) for view in views]
-        states = self.body.states([layout.ids for layout in layouts], None, learning)
-        first = self.pooling.pool == "cls"
-        return average(states, [[0] if first else layout.kept(markers=True) for layout in layouts])
-
-
-class Separate(TextForm):
-    """h, r, h·r, |h − r| (and s, h·s, |h − s|) of pooled vectors."""
-
-    Settings = Pooling
-
-    def __init__(self, opening: Opening) -> None:
-        pooling = fill(Pooling, opening.config.settings, opening.base.name, "settings.")
-        self.reads, self.body = opening.config.reads, Body(opening, pooling)
-        self.texts = self.vectors = Vectors(self.body, pooling, "separate")
-        self.id = f"{self.vectors.id}/{','.join(self.reads)}"
-        self.width = self.body.width * len(self.body.layers) * (1 + 3 * (len(self.reads) - 1))
-
-    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
-        sides = list(zip(*(texts_of(pair, self.reads).values() for pair in pairs)))  # (sides, n)
-        vectors = run.map(self.vectors, [view for side in sides for view in side])
-        found = np.stack(vectors).reshape(len(sides), len(pairs), -1)  # (sides, n, layers · width)
-        return np.concatenate(_compared(list(found)), axis=-1)
-
-    @property
-    def module(self) -> Any:
-        return self.body.encoder.model
-
-    def learn(self, pairs: Sequence[Request]) -> Any:
-        torch = torch_module()
-        sides = list(zip(*(texts_of(pair, self.reads).values() for pair in pairs)))
-        distinct = {view: i for i, view in enumerate(dict.fromkeys(view for side in sides for view in side))}
-        vectors = self.vectors.tensors(list(distinct), learning=True)
-        return torch.cat(_compared([vectors[[distinct[view] for view in side]] for side in sides]), dim=-1)
-
-
-def _compared(sides: Sequence[Any]) -> list[Any]:
-    """The hypothesis's vectors, then of each other text: its own, the product, the distance."""
-    hyp = sides[0]
-    return [hyp, *(part for other in sides[1:] for part in (other, hyp * other, abs(hyp - other)))]
 
 
 def both_read(
@@ -145,7 +72,7 @@ def reads_only(opening: Opening, form: str, reads: Sequence[str]) -> None:
     """Raise if a configuration has a form read other texts than it can."""
     if set(opening.config.reads) != set(reads):
         raise ModelError(f"the form {form} reads {' and '.join(reads)}, not {', '.join(opening.config.reads)}",
-                         where=opening.base.name, next="choose the form joint or separate to read the source")
+                         where=opening.base.name, next="choose another form")
 
 
 @dataclass(frozen=True)
@@ -164,7 +91,7 @@ class Units(Texts):
         return [row[:, layout.start : layout.stop].copy() for row, layout in zip(units.cpu().numpy(), layouts)]
 
 
-class PairForm(TextForm):
+class PairForm:
     """What forms have in common that compare two texts: features by the encoder (``compare``), then of the surface."""
 
     Settings: type
@@ -178,12 +105,21 @@ class PairForm(TextForm):
     def __init__(self, opening: Opening) -> None:
         settings: Any = fill(self.Settings, opening.config.settings, opening.base.name, "settings.")
         reads_only(opening, self.name, self.reads)
-        pooling = Pooling(layers=settings.layers, limit=settings.limit)
-        self.body = Body(opening, pooling)
-        self.texts = self.backend(self.body, pooling, self.name)
+        self.body = Body(opening, settings.layers)
+        self.texts = self.backend(self.body, settings.limit, self.name)
         self.id = f"{self.texts.id}/{self.version}"
         self.deep = len(self.body.layers) * self.sizes[0] + self.sizes[1]
         self.width = self.deep + self.sizes[2]
+
+    def fit(self, pair: Request) -> Fit:
+        return together(self.texts.fit(view) for view in texts_of(pair, self.reads).values())
+
+    def shows(self, pair: Request) -> list[tuple[str, str]]:
+        marked = self.body.tokenizer.marked
+        return [(side, marked(self.texts.layout(view))) for side, view in texts_of(pair, self.reads).items()]
+
+    def seen(self, pair: Request) -> int | None:
+        return self.body.tokenizer.seen(pair.hyp[0], self.texts.reading)
 
     def compare(self, hyp: Any, ref: Any, texts: tuple[str, str]) -> FloatArray:
         """(deep,) features of two texts as the backend gives them."""
