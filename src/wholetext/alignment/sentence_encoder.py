@@ -10,6 +10,7 @@ Networks", section 4). That is a third of the arithmetic of the package's own pa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -20,8 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from wholetext.executors.processes import processors
 
 Array = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -84,7 +83,7 @@ class Encoder:
         self, texts: Sequence[str], work: Callable[..., Array]
     ) -> Iterator[tuple[Sequence[Sequence[int]], Array, ThreadPoolExecutor]]:
         """The pieces of some texts, what ``work`` makes of them, and threads for more work, group by group."""
-        with self.one_blas_thread(), ThreadPoolExecutor(processors()) as pool:  # threads of our own, one per batch
+        with self.one_blas_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # one per batch
             ids = [[BEGIN, *(row or [UNKNOWN]), END] for row in self.pieces.encode(list(texts))]
             for group in (ids[i : i + SENTENCES] for i in range(0, len(ids), SENTENCES)):
                 yield group, np.concatenate(self._shared(group, work, pool)), pool

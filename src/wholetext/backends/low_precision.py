@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import ModelError, WholetextError
-from wholetext.executors.processes import interpreter, with_package
 from wholetext.files.cache import default_path
 from wholetext.files.storage import write_file
 from wholetext.types import Runtime
@@ -86,6 +85,17 @@ def tried(dtype: str) -> Outcome:
 
 def store() -> Path:
     return default_path().with_name("processor.json")
+
+
+def interpreter(code: str) -> list[str]:
+    """The command that runs code in a new interpreter, which imports nothing from the current folder."""
+    return [sys.executable, "-c", f"import sys; sys.path[0] or sys.path.pop(0); {code}"]
+
+
+def with_package(environment: dict[str, str]) -> dict[str, str]:
+    """An environment in which this package can be imported, also where it is not installed."""
+    package = str(Path(__file__).resolve().parents[2])
+    return {**environment, "PYTHONPATH": os.pathsep.join([package, *filter(None, [environment.get("PYTHONPATH")])])}
 
 
 def command(dtype: str) -> list[str]:
