@@ -105,7 +105,7 @@ class Computer:
         return environment(self.engine.device, here=self.executor.local) | workers
 
     def _begin(self, chunk: Chunk) -> tuple[_Lookup, Future[Answer] | None]:
-        """Look up the distinct requests, and start to compute those that are not in the cache."""
+        """Look up the distinct requests; compute those that are not in the cache, or hand them to a worker."""
         engine, numbers = self.engine, dict[Request, int]()
         cache = engine.cache if chunk.metric.cacheable else None
         where = np.array([numbers.setdefault(request, len(numbers)) for request in chunk.requests], dtype=np.int64)
@@ -116,16 +116,14 @@ class Computer:
         engine.counts.update(requests=len(where), distinct=len(rows), cached=len(rows) - len(missing),
                              computed=len(missing))
         lookup = _Lookup(chunk, rows, keys, where)
+        if missing and (self.executor.local or chunk.metric.remote):  # budgets of services are kept here
+            self._store(lookup, engine.rows(chunk.metric, missing, chunk.survey, chunk.report), {})
+            missing = []
         if not missing:
             return lookup, None
-        if self.executor.local or chunk.metric.remote:  # services are called from here, where their budget is kept
-            return lookup, Executor().submit(self._compute, chunk, missing)
         file = engine.cache.path if engine.cache and not self.executor.remote else None
         settings = (engine.langs, engine.device, engine.dtype, engine.batch_tokens, file)
         return lookup, self.executor.submit(compute_on_worker, settings, chunk.metric, missing, chunk.survey)
-
-    def _compute(self, chunk: Chunk, requests: Sequence[Request]) -> Answer:
-        return self.engine.rows(chunk.metric, requests, chunk.survey, chunk.report), {}
 
     def _finish(self, lookup: _Lookup, future: Future[Answer] | None) -> None:
         if future is not None:
@@ -249,7 +247,7 @@ class _Part:
     work: BoundMetric
     output: Output
     only: Only | None
-    spans: array[float] = field(default_factory=partial(array, "d"))  # document, start, stop, weight of each row
+    spans: array[float] = field(default_factory=lambda: array("d"))  # document, start, stop, weight of each row
     measured: list[Measured] = field(default_factory=list)  # by chunk
     resegmented: int = 0  # documents whose output has another number of segments
 
