@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Callable
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
@@ -102,7 +105,7 @@ class Executor:
                 raise ValueError(f"it has {cards} GPUs, not {gpus}")
             needs = {"num_cpus": min(1.0, cpus / size), "num_gpus": gpus / size if gpus < size else gpus // size}
             remote = ray.remote(**needs, max_restarts=_RESTARTS, max_task_retries=_RESTARTS)(_Actor)
-            actors = [remote.remote() for _ in range(size)]
+            actors = [remote.remote(sys.path) for _ in range(size)]
             self._stops[:0] = [partial(ray.kill, actor) for actor in actors]
             ray.get([actor.run.remote(os.getpid) for actor in actors], timeout=_PATIENCE)
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as fault:
@@ -114,13 +117,26 @@ class Executor:
 
 
 class _Actor:
+    def __init__(self, path: Sequence[str]) -> None:
+        sys.path += [folder for folder in path if folder not in sys.path]
+
     def run(self, function: Call, *args: Any) -> Any:
         return function(*args)
 
 
 def _initialise() -> None:
+    from joblib.externals.loky import process_executor
+
+    process_executor._USE_PSUTIL = False  # a second model is no memory leak, for which loky would restart the worker
     os.dup2(2, 1)  # what libraries print must not be mixed with the command's output
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which stops its workers
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with_parent(parent: int) -> None:
+    while os.getppid() == parent:  # otherwise the command was killed
+        time.sleep(1)
+    os._exit(1)
 
 
 def _on_idle_worker(idle: SimpleQueue[Call], function: Call, *args: Any) -> Any:
@@ -128,10 +144,11 @@ def _on_idle_worker(idle: SimpleQueue[Call], function: Call, *args: Any) -> Any:
     try:
         return call(function, *args)
     except BrokenProcessPool as fault:
-        raise WorkerError(f"a worker died: {_short(fault)}", next="run it again: finished rows are in the cache; "
+        raise WorkerError(f"a worker failed: {_short(fault)}", next="run it again: finished rows are in the cache; "
                           "where memory is short, use fewer workers or shorter windows") from fault
     except PicklingError as fault:
-        raise WorkerError(f"this work cannot be sent to a worker ({fault.__cause__})", next="use --on local") from fault
+        reason = str(fault.__cause__).strip('"\n').rpartition("\n")[2]  # the last line of a traceback
+        raise WorkerError(f"this work cannot be sent to a worker ({reason})", next="use --on local") from fault
     finally:
         idle.put(call)
 
@@ -144,8 +161,10 @@ def _call_actor(ray: Any, actor: Any, function: Call, *args: Any) -> Any:
     try:
         return ray.get(actor.run.remote(function, *args))
     except ray.exceptions.RayError as fault:
-        raise getattr(fault, "cause", None) or BrokenProcessPool(_short(fault)) from fault
+        cause = getattr(fault, "cause", fault)
+        raise (BrokenProcessPool(_short(cause)) if isinstance(cause, ray.exceptions.RayError) else cause) from fault
 
 
 def _short(fault: Exception) -> str:
-    return " ".join(str(fault).split())[:300] or type(fault).__name__
+    text = str(fault).partition("Detailed tracebacks")[0]  # of loky, which are those of all workers
+    return " ".join(text.split())[:300] or type(fault).__name__

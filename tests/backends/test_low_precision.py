@@ -17,7 +17,6 @@ import pytest
 from wholetext.backends import low_precision
 from wholetext.backends.low_precision import ISA, LIMITS
 from wholetext.errors import ModelError
-from wholetext.executors.processes import interpreter
 from wholetext.scoring.engine import Engine
 
 DIES = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
@@ -149,6 +148,6 @@ def test_a_damaged_file_is_tried_anew(content: str, child: Any) -> None:
 def test_the_real_trial_runs_here() -> None:
     """With the real child: what works is said to work, and the pass itself is one that models need."""
     assert low_precision.command("bf16")[:2] == [sys.executable, "-c"]
-    assert low_precision.command("bf16")[2].startswith(interpreter("")[2]), "nothing of the current folder is imported"
+    assert low_precision.command("bf16")[2].startswith(low_precision.interpreter("")[2]), "not of the folder"
     outcome = low_precision.tried("bf16")
     assert outcome.works, outcome.why
