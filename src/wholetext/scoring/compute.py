@@ -97,7 +97,12 @@ class Computer:
             for lookup, future in pending:
                 if future and future.done() and not future.exception():
                     self._store(lookup, *future.result())
+            self.executor.close()
             raise
+        finally:
+            for _, future in pending:
+                if future:
+                    future.cancel()
 
     def environment(self) -> dict[str, str]:
         """The packages and devices that computed the scores, here and on workers."""

@@ -81,29 +81,22 @@ class Options:
             raise InputError("workers and GPUs are settings of the executor", next="give them to Executor(…)")
 
     @contextmanager
-    def engine(self, langs: tuple[str, str]) -> Iterator[Engine]:
-        """An engine with these settings; at the end its cache is closed, and damage of it noted."""
-        cache = None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
-        try:
-            yield Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls)
-        finally:
-            if cache:
-                note_damage(*cache.notes)
-                cache.close()
-
-    @contextmanager
-    def opened(self) -> Iterator[Executor]:
-        """The executor; one that is given by name is closed at the end."""
-        given = isinstance(self.executor, Executor)
+    def computer(self, langs: tuple[str, str]) -> Iterator[Computer]:
+        """An engine and its executor; the cache, and workers that were started for this, are closed at the end."""
+        shared = isinstance(self.executor, Executor)
         executor = self.executor if isinstance(self.executor, Executor) else Executor(self.executor, self.workers,
                                                                                       self.gpus)
         if executor.on == "processes" and executor.gpus:
             need_gpus(executor.gpus)
+        cache = None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
         try:
-            yield executor
+            yield Computer(Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls), executor)
         finally:
-            if not given:
+            if not shared:
                 executor.close()
+            if cache:
+                note_damage(*cache.notes)
+                cache.close()
 
 
 @overload
@@ -152,9 +145,9 @@ def _evaluate(
     check(corpus, outputs)
     asked: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
     scorers = {one.spec: one for one in map(scorer, asked)}  # read all before any work; the same spec once
-    with options.engine(corpus.langs) as engine, options.opened() as executor:
+    with options.computer(corpus.langs) as computer:
+        executor = computer.executor
         outputs, aligned = _aligned(corpus, outputs, options, executor)
-        computer = Computer(engine, executor)
         scores = _measured(computer, list(scorers.values()), corpus, outputs, options)
         found, suspicions = _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
     realigned = [f"{one.system}: aligned with the documents' segments by `wholetext align` in {len(one.realigned)} of "
@@ -165,7 +158,7 @@ def _evaluate(
     return Results(
         corpus, tuple(outputs), scores,
         warnings=tuple(dict.fromkeys((*notes, *damage_notes(), *suspicions))),
-        counts={**engine.counts, **options.calls.counts},
+        counts={**computer.engine.counts, **options.calls.counts},
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=computer.environment(), spell=_spell,
     )

@@ -63,9 +63,9 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     spec = one.spec
     shown, one = with_controls(items, one)
     corpus, output = as_documents(shown)
-    with options.engine(items.langs) as engine, options.opened() as executor:
-        work = bind(one, corpus, [output], engine, (), remote=executor.remote)
-        found = _last_segments(Computer(engine, executor), work, output, options.block or work.metric.block)
+    with options.computer(items.langs) as computer:
+        work = bind(one, corpus, [output], computer.engine, (), remote=computer.executor.remote)
+        found = _last_segments(computer, work, output, options.block or work.metric.block)
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
     notes = [*shown.warnings[len(items.warnings) :], *merged({spec: {"": row_notes(found, "candidates")}}),
