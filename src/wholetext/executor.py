@@ -24,7 +24,7 @@ _PATIENCE = 300  # seconds until all actors must have started
 
 
 class Executor:
-    """``local``, ``processes``, ``ray`` or ``ray://host:port``; workers start with the first task, until ``close``."""
+    """Where to compute: ``local``, ``processes``, ``ray`` or ``ray://host:port``. Workers live until ``close``."""
 
     def __init__(self, on: str = "local", workers: int | None = None, gpus: int | None = None) -> None:
         if on not in ("local", "processes", "ray") and not on.startswith("ray://"):
