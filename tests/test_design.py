@@ -19,7 +19,7 @@ CALLED_FROM_OUTSIDE = {
     "_repr_html_": "IPython", "to_pandas": "users", "to_polars": "users", "check_metric": "tests of plug-ins",
     "check_backend": "tests of plug-ins", "write_scores": "users (docs/formats.md)", "resolve_command": "typer",
     "format_commands": "typer", "format_options": "typer",
-    "get_renderables": "rich", "readable": "io.RawIOBase", "readinto": "io.RawIOBase", "forward": "torch.nn.Module",
+    "readable": "io.RawIOBase", "readinto": "io.RawIOBase", "forward": "torch.nn.Module",
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ _PUBLIC = {
         "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WorkerError",
         "WriteError",
     ),
-    "executors.executor": ("Executor",),
+    "executor": ("Executor",),
     "files.cache": ("Cache",),
     "io.assembly": ("Loaded",),
     "io.detect": ("read",),

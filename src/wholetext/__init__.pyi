@@ -31,7 +31,7 @@ from wholetext.errors import WholetextError as WholetextError
 from wholetext.errors import WholetextWarning as WholetextWarning
 from wholetext.errors import WorkerError as WorkerError
 from wholetext.errors import WriteError as WriteError
-from wholetext.executors.executor import Executor as Executor
+from wholetext.executor import Executor as Executor
 from wholetext.files.cache import Cache as Cache
 from wholetext.io.assembly import Loaded as Loaded
 from wholetext.io.detect import read as read

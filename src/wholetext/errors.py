@@ -19,7 +19,9 @@ WholetextWarning      a note on scores
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable
+from typing import Any
 
 
 class WholetextError(Exception):
@@ -28,6 +30,9 @@ class WholetextError(Exception):
     def __init__(self, what: str, *, where: str = "", next: str = "") -> None:
         self.what, self.where, self.next = what, where, next
         super().__init__(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # errors of workers are pickled, whatever their ``__init__`` takes
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what

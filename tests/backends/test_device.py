@@ -50,7 +50,7 @@ def test_numbers_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_run_says_where_and_with_what_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.scoring.blocks.stream import environment
+    from wholetext.scoring.compute import environment
 
     pretend(monkeypatch, 0, False)
     found = environment("auto")

@@ -225,7 +225,7 @@ def test_generated_pages_are_fresh() -> None:
 def test_what_is_wrong_is_told_before_scoring(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wholetext.scoring.blocks.stream.Stream.run", lambda *_: pytest.fail("it was measured"))
+    monkeypatch.setattr("wholetext.scoring.compute.Computer.run", lambda *_: pytest.fail("it was measured"))
     (tmp_path / "file").write_text("mine")
     for wrong in (["--baseline", "nobody"], ["--alpha", "2"], ["--out", str(tmp_path / "file")], ["--device", "foo"]):
         code, _, err = call(capsys, *arguments(files, "-m", "chrf", *wrong))
@@ -271,7 +271,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wholetext.scoring.blocks.stream.Stream.run", interrupted)
+    monkeypatch.setattr("wholetext.scoring.compute.Computer.run", interrupted)
     code, _, err = call(capsys, *arguments(files))
     assert code == 130 and "finished rows are cached" in err
     code, _, err = call(capsys, *arguments(files, "--no-cache"))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from wholetext.errors import CacheError, MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
-from wholetext.scoring.blocks.stream import Block, Stream
+from wholetext.scoring.compute import Chunk, Computer
 from wholetext.scoring.engine import Engine, Measured, batches, request_key
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.testing import sample
@@ -42,7 +42,7 @@ from wholetext.types import (
 
 def measure(engine: Engine, metric: Metric, requests: Sequence[Request], salt: str) -> Measured:
     found: list[Measured] = []
-    Stream(engine).run([Block(metric, requests, salt, then=found.append)])
+    Computer(engine).run([Chunk(metric, requests, salt, found.append)])
     return found[0]
 
 
@@ -269,7 +269,7 @@ def test_a_run_killed_at_random_moments_ends_the_same_and_repeats_nothing(tmp_pa
     assert killed > 0
 
 
-def test_blocks_do_not_change_scores() -> None:
+def test_chunks_do_not_change_scores() -> None:
     corpus, outputs = sample()
     big = Corpus(
         corpus.id,

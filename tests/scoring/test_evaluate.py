@@ -15,8 +15,8 @@ from wholetext import registry
 from wholetext.cli.main import main
 from wholetext.errors import AlignmentError, InputError, MetricError, RunError, SpecError
 from wholetext.registry import scorer
-from wholetext.scoring.blocks.stream import Stream
 from wholetext.scoring.bound import bind, salt_of
+from wholetext.scoring.compute import Computer
 from wholetext.scoring.engine import Engine
 from wholetext.views import View
 
@@ -43,7 +43,7 @@ def test_documents_of_one_id_are_refused() -> None:
 
 
 def test_segments_that_do_not_line_up_are_told_before_any_metric_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Stream, "run", lambda *_: pytest.fail("nothing should be measured"))
+    monkeypatch.setattr(Computer, "run", lambda *_: pytest.fail("nothing should be measured"))
     other = wt.Output("joined", {"a": ["one too"], "b": ["three"]})
     with pytest.raises(AlignmentError, match="system joined, document a: chrf: the output has 1 segment,"):
         wt.evaluate(CORPUS, [OUTPUT, other], ["whole:chrf", "chrf"])

@@ -14,8 +14,7 @@ from wholetext.alignment.sentences import splitter
 from wholetext.alignment.vectors import covered, identity
 from wholetext.alignment.word_cuts import segments_by_words
 from wholetext.errors import InputError, count, did_you_mean
-from wholetext.executors.executor import Executor
-from wholetext.executors.pool import Task
+from wholetext.executor import Executor
 from wholetext.languages import code_of, density, joiner
 from wholetext.notebook.display import brief
 from wholetext.types import Corpus, Document, Nulls, Output
@@ -138,14 +137,10 @@ def align(
     corpus: Corpus, outputs: Sequence[Output], options: AlignOptions | None = None, *, executor: Executor | None = None
 ) -> Aligned:
     """Align outputs that have other sentence boundaries than the source to the segments of the corpus."""
-    options = options or AlignOptions()
-    pairs = list((executor or Executor()).run(Task(_realign, (corpus, options), output) for output in outputs))
+    options, executor = options or AlignOptions(), executor or Executor()
+    pairs = [future.result() for future in [executor.submit(realign, corpus, output, options) for output in outputs]]
     note = _measure(options, _langs(corpus, options))[1]
     return Aligned(tuple(output for output, _ in pairs), {output.system: done for output, done in pairs}, note)
-
-
-def _realign(given: tuple[Corpus, AlignOptions | None], output: Output) -> tuple[Output, tuple[Realigned, ...]]:
-    return realign(given[0], output, given[1])
 
 
 def realign(corpus: Corpus, output: Output,

@@ -141,7 +141,7 @@ def meta(
     wanted = MetricSelection(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
                              "drop" if allow_missing else "error")
     lengths = read_lengths(k) if k else ()
-    with progress_bar(quiet, execution.executor) as progress:
+    with progress_bar(quiet) as progress:
         found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
                               raters=raters, joiner=joiner, options=execution.options(progress=progress), out=out)
     shown = "latex" if latex and format != "json" else format

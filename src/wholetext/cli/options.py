@@ -19,7 +19,7 @@ from wholetext.errors import InputError
 from wholetext.io.formats import BUILTIN, names
 
 if TYPE_CHECKING:
-    from wholetext.executors.executor import Executor
+    from wholetext.executor import Executor
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import Options
     from wholetext.significance.compare import Significance
@@ -208,10 +208,15 @@ class Execution:
     @cached_property
     def executor(self) -> Executor:
         """One for all that the command evaluates; its workers end with the command."""
-        from wholetext.executors.executor import Executor
+        return executor(self.on, self.workers, self.gpus)
 
-        where = self.on or ("processes" if self.workers or self.gpus else "local")
-        return Executor(where, self.workers, self.gpus or None)
+
+def executor(on: str | None, workers: int | None, gpus: int | None = None) -> Executor:
+    """Where the work of a command is computed; its workers import nothing from the current folder."""
+    from wholetext.executor import Executor
+
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
+    return Executor(on or ("processes" if workers or gpus else "local"), workers, gpus or None)
 
 
 Nulls = Annotated[

@@ -89,7 +89,7 @@ def score(
         return
     how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
     try:
-        with progress_bar(quiet, execution.executor) as progress:
+        with progress_bar(quiet) as progress:
             results = make_run(loaded, metrics, replace(how, progress=progress), testing.significance(baseline),
                                out=out, overwrite=overwrite, store=store)
     except WholetextError:
@@ -231,7 +231,7 @@ def sweep(
                 step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
     if out is not None:
         refuse_unwritable(out, overwrite=overwrite)  # fail before scoring
-    with progress_bar(quiet, execution.executor) as progress:
+    with progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metric, axes, execution.options(progress=progress))
     notes = (*loaded.warnings, *found.results.warnings)
     found = replace(found, results=replace(found.results, warnings=notes))
@@ -317,12 +317,11 @@ def align(
     """Align outputs with different sentence boundaries to the source segments; report omissions and additions."""
     from wholetext.alignment.realign import AlignOptions
     from wholetext.alignment.realign import align as run
-    from wholetext.executors.executor import Executor
     from wholetext.io.formats import jsonl
 
     _refuse_existing(out, files, overwrite)
     loaded = options.load(files, options.Chosen(langs, test_set, reader, system, segments=segments))
-    with Executor("processes" if workers else "local", workers) as executor:
+    with options.executor(None, workers) as executor:
         done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every, similarity, nulls or "count"),
                    executor=executor)
     jsonl.write(out, replace(loaded, outputs=done.outputs))

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from wholetext.executors.executor import Executor
-    from wholetext.scoring.blocks.parts import Progress
+    from wholetext.scoring.compute import Progress
 
 _OF_DOCUMENT = re.compile(r"(.+?), document \S")
 _ON_DOCUMENT = re.compile(r"(?P<system>.+?), document (?P<doc>.+?): (?:(?P<times>\d+) × )?(?P<what>.+)")
@@ -264,17 +263,10 @@ def notes(found: Sequence[str], console: Console) -> None:
         console.print(Text(wrapped(f"! {printable(note)}", console.width, " ", "  "), style="yellow"))
 
 
-def worker_shares(done: Sequence[int]) -> str:
-    """Blocks that each worker has finished, or their range where there are many workers."""
-    if len(done) > 4:
-        return f"{len(done)} workers, {min(done)}–{max(done)} blocks each"
-    return f"blocks by worker: {' '.join(map(str, done))}" if done else ""
-
-
 @contextmanager
-def progress_bar(quiet: bool, executor: Executor | None = None) -> Iterator[Progress | None]:
+def progress_bar(quiet: bool) -> Iterator[Progress | None]:
     """Bars on stderr where that is a terminal, silent otherwise: rows done, rate and time left of each metric, then of
-    the stages that follow; and what each worker has done."""
+    the stages that follow."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -293,14 +285,8 @@ def progress_bar(quiet: bool, executor: Executor | None = None) -> Iterator[Prog
                TextColumn("{task.completed:,}/{task.total:,}{task.fields[unit]}", table_column=done),
                Rate("", table_column=done), TimeRemainingColumn(compact=True, elapsed_when_finished=True))
 
-    class Bars(Progress):
-        def get_renderables(self) -> Iterator[Any]:
-            yield self.make_tasks_table(self.tasks)
-            if shares := worker_shares(executor.done if executor else []):
-                yield Text(shares, style="dim")
-
     tasks: dict[str, Any] = {}
-    with Bars(*columns, console=console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
 
         def progress(spec: str, done: int, total: int) -> None:
             if spec not in tasks:

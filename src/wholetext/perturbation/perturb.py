@@ -174,8 +174,8 @@ class _Texts:
 def _tagged(
     analyser: Analyser, docs: Sequence[tuple[str, ...]], langs: tuple[str, str], options: Options
 ) -> list[tuple[Analysis, ...]]:
-    with options.engine(langs) as engine:
-        found = iter(engine.map(analyser, [segment for segments in docs for segment in segments]))
+    with options.computer(langs) as computer:
+        found = iter(computer.engine.map(analyser, [segment for segments in docs for segment in segments]))
         return [tuple(next(found) for _ in segments) for segments in docs]
 
 

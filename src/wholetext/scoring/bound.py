@@ -119,16 +119,13 @@ def bind(
     if placed and metric.fits([], engine) is not None:
         pick_device(engine.device, engine.dtype)  # refused also where every score is in the cache
     if (one.view, sides) not in cuts:  # now, not after hours of other metrics
-        faults: dict[str, AlignmentError] = {}
-        for doc in corpus.docs:  # once, because they may have to be read
-            for output in outputs:
-                try:
+        for output in outputs:
+            try:
+                for doc in corpus.docs:
                     one.view.check(doc, output.docs[doc.id], sides)
-                except AlignmentError as fault:
-                    faults.setdefault(output.system, fault)
-        for system in (output.system for output in outputs if output.system in faults):
-            where = f"system {system}, {faults[system].where}"
-            raise AlignmentError(f"{one.spec}: {faults[system].what}", where=where, next=faults[system].next)
+            except AlignmentError as fault:
+                where = f"system {output.system}, {fault.where}"
+                raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
         if not any(one.view.spans(size) for size in corpus.sizes.tolist()):
             raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
                               where=corpus.id, next="use a smaller size, or partial=include")

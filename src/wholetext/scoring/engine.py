@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from wholetext.backends.chat.calls import Calls
 from wholetext.errors import MetricError, ModelError
-from wholetext.files.cache import content_key
+from wholetext.files.cache import Cache, content_key
 from wholetext.types import (
     ArrivingBackend,
     Backend,
@@ -49,14 +49,6 @@ class Measured:
         return Measured(self.stats[which], self.lost[which], [self.details[i] for i in which.tolist()])
 
 
-class Store(Protocol):
-    """Stored results by key: the cache, or the part of it that a worker holds."""
-
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]: ...
-
-    def put(self, kind: str, items: Iterable[tuple[bytes, bytes]]) -> None: ...
-
-
 @dataclass
 class Engine:
     """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
@@ -65,8 +57,8 @@ class Engine:
     device: str = "auto"
     dtype: str = "fp32"
     batch_tokens: int = 1024
-    cache: Store | None = None
-    survey: Any = None
+    cache: Cache | None = None
+    survey: Any = None  # of the ``measure`` that runs now
     calls: Calls = field(default_factory=Calls)
     on_batch: Callable[[float], None] | None = None  # called with the share of inputs done, after each batch
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
@@ -126,12 +118,15 @@ class Engine:
 
     # -------------------------------------------------------- what the pipeline asks
 
-    def rows(self, metric: Metric, requests: Sequence[Request]) -> Iterator[bytes]:
+    def rows(
+        self, metric: Metric, requests: Sequence[Request], survey: Any = None,
+        on_batch: Callable[[float], None] | None = None,
+    ) -> list[bytes]:
         """Measure requests: statistics, losses and details of each, as the cache stores them."""
-        self._details, self.warnings = {}, []
+        self.survey, self.on_batch, self._details, self.warnings = survey, on_batch, {}, []
         fits = metric.fits(requests, self)
         stats = np.ascontiguousarray(metric.measure(requests, self), dtype=np.float64)  # (n, k)
-        details, self._details = self._details, {}
+        details, self._details, self.survey, self.on_batch = self._details, {}, None, None
         if stats.ndim != 2 or len(stats) != len(requests):
             raise MetricError(f"{metric.name} returned statistics of shape {stats.shape} for {len(requests)} requests",
                               next="measure must return one row of statistics per request")
@@ -140,6 +135,7 @@ class Engine:
             shown = requests[bad[0]].hyp[0].text[:80]
             raise MetricError(f"{metric.name} returned statistics that are not finite for the text {shown!r}",
                               next="use mean_stats for undefined scores: it ignores NaN")
+        rows = []
         for i in range(len(requests)):
             lost = (fits[i].lost_context, fits[i].lost_focus) if fits else (0, 0)
             seen = metric.seen(requests[i], self) if lost[1] else None
@@ -148,7 +144,8 @@ class Engine:
             if self.warnings:
                 details.setdefault(i, {})["said"] = self.warnings
             facts = json.dumps(details[i]).encode() if i in details else b""
-            yield _HEADER.pack(stats.shape[1], *lost) + stats[i].tobytes() + facts
+            rows.append(_HEADER.pack(stats.shape[1], *lost) + stats[i].tobytes() + facts)
+        return rows
 
 
 def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:

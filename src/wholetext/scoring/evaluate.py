@@ -8,22 +8,21 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from wholetext.backends.chat.calls import Calls
 from wholetext.backends.device import DTYPES, need_gpus
 from wholetext.errors import InputError, WholetextWarning, count
-from wholetext.executors.executor import Executor
-from wholetext.executors.pool import Task
+from wholetext.executor import Executor
 from wholetext.files.cache import Cache, damage_notes, note_damage
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.languages import language
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
-from wholetext.scoring.blocks.parts import MetricRun, Only, Progress
-from wholetext.scoring.blocks.stream import Stream
 from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
+from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import Results, read_run
@@ -82,29 +81,22 @@ class Options:
             raise InputError("workers and GPUs are settings of the executor", next="give them to Executor(…)")
 
     @contextmanager
-    def engine(self, langs: tuple[str, str]) -> Iterator[Engine]:
-        """An engine with these settings; at the end its cache is closed, and damage of it noted."""
-        cache = None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
-        try:
-            yield Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls)
-        finally:
-            if cache:
-                note_damage(*cache.notes)
-                cache.close()
-
-    @contextmanager
-    def opened(self) -> Iterator[Executor]:
-        """The executor; one that is given by name is closed at the end."""
-        given = isinstance(self.executor, Executor)
+    def computer(self, langs: tuple[str, str]) -> Iterator[Computer]:
+        """An engine and its executor; the cache, and workers that were started for this, are closed at the end."""
+        shared = isinstance(self.executor, Executor)
         executor = self.executor if isinstance(self.executor, Executor) else Executor(self.executor, self.workers,
                                                                                       self.gpus)
         if executor.on == "processes" and executor.gpus:
             need_gpus(executor.gpus)
+        cache = None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
         try:
-            yield executor
+            yield Computer(Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls), executor)
         finally:
-            if not given:
+            if not shared:
                 executor.close()
+            if cache:
+                note_damage(*cache.notes)
+                cache.close()
 
 
 @overload
@@ -153,23 +145,22 @@ def _evaluate(
     check(corpus, outputs)
     asked: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
     scorers = {one.spec: one for one in map(scorer, asked)}  # read all before any work; the same spec once
-    with options.engine(corpus.langs) as engine, options.opened() as executor:
+    with options.computer(corpus.langs) as computer:
+        executor = computer.executor
         outputs, aligned = _aligned(corpus, outputs, options, executor)
-        stream = Stream(engine, executor)
-        scores = _measured(stream, list(scorers.values()), corpus, outputs, options)
+        scores = _measured(computer, list(scorers.values()), corpus, outputs, options)
         found, suspicions = _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
     realigned = [f"{one.system}: aligned with the documents' segments by `wholetext align` in {len(one.realigned)} of "
                 f"{count(len(corpus), 'document')}{f'; {nulls}' if (nulls := null_note(one)) else ''}"
                 for one in outputs if one.realigned]
     codes = [note for code in corpus.langs if (note := language(code).note())]
     notes = (*codes, *aligned, *realigned, *Results(corpus, tuple(outputs), scores).notes)
-    kept = (*damage_notes(), *stream.notes)
     return Results(
         corpus, tuple(outputs), scores,
-        warnings=tuple(dict.fromkeys((*notes, *kept, *suspicions))),
-        counts={**engine.counts, **options.calls.counts},
+        warnings=tuple(dict.fromkeys((*notes, *damage_notes(), *suspicions))),
+        counts={**computer.engine.counts, **options.calls.counts},
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
-        environment=stream.computed_by(), spell=_spell,
+        environment=computer.environment(), spell=_spell,
     )
 
 
@@ -187,17 +178,17 @@ def _aligned(
 
 
 def _measured(
-    stream: Stream, scorers: Sequence[Scorer], corpus: Corpus, outputs: Sequence[Output], options: Options
+    computer: Computer, scorers: Sequence[Scorer], corpus: Corpus, outputs: Sequence[Output], options: Options
 ) -> dict[str, dict[str, Scores]]:
-    """The scores of every spec and system. All metrics are one stream of blocks, so that no worker waits at an end."""
+    """The scores of every spec and system. Chunks of all metrics are one stream, so that no worker waits at an end."""
     cuts: dict[tuple[View, Sides], Cuts] = {}
-    bound = [bind(one, corpus, outputs, stream.engine, options.refs, cuts, remote=stream.executor.remote)
+    bound = [bind(one, corpus, outputs, computer.engine, options.refs, cuts, remote=computer.executor.remote)
              for one in scorers]
     together: dict[Metric, list[BoundMetric]] = {}
     for work in bound:  # views of one metric run together: what they have in common is encoded once
         together.setdefault(work.metric, []).append(work)
     runs = [MetricRun(works, options.only, options.progress) for works in together.values()]
-    stream.run(block for run in runs for block in run.blocks(options.block, refuse=options.overflow == "error"))
+    computer.run(chunk for run in runs for chunk in run.chunks(options.block, refuse=options.overflow == "error"))
     done = {spec: scores for run in runs for spec, scores in run.scores().items()}
     return {one.spec: done[one.spec] for one in scorers}
 
@@ -214,7 +205,9 @@ def _flagged(
     corpus, outputs, sample = sampled(corpus, outputs)
     if progress:
         progress(FLAGS, 0, len(outputs))
-    for output, (broken, changed) in zip(outputs, executor.run(Task(_flags, corpus, output) for output in outputs)):
+    submitted = map(partial(executor.submit, _flags, corpus), outputs)
+    for output, flags in zip(outputs, submitted if executor.local else list(submitted)):
+        broken, changed = flags.result()
         found[output.system] = [*broken, *changed]
         if progress:
             progress(FLAGS, len(found), len(outputs))

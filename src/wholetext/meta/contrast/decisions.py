@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +17,8 @@ from wholetext.meta.contrast.items import ContrastSet
 from wholetext.meta.contrast.wrong_context import with_controls
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
-from wholetext.scoring.blocks.stream import Block, Stream
 from wholetext.scoring.bound import BoundMetric, bind, salt_of
+from wholetext.scoring.compute import Chunk, Computer
 from wholetext.scoring.engine import Measured
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
@@ -65,14 +63,13 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     spec = one.spec
     shown, one = with_controls(items, one)
     corpus, output = as_documents(shown)
-    with options.engine(items.langs) as engine, options.opened() as executor:
-        stream = Stream(engine, executor)
-        work = bind(one, corpus, [output], engine, (), remote=executor.remote)
-        found = _last_segments(stream, work, output, options.block or work.metric.block)
+    with options.computer(items.langs) as computer:
+        work = bind(one, corpus, [output], computer.engine, (), remote=computer.executor.remote)
+        found = _last_segments(computer, work, output, options.block or work.metric.block)
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
     notes = [*shown.warnings[len(items.warnings) :], *merged({spec: {"": row_notes(found, "candidates")}}),
-             *damage_notes(), *stream.notes]
+             *damage_notes()]
     return Decisions(spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 
@@ -87,33 +84,22 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
     return Corpus(items.name, items.langs, tuple(docs)), Output("candidates", texts)
 
 
-def _last_segments(stream: Stream, work: BoundMetric, output: Output, block: int) -> Evidence:
+def _last_segments(computer: Computer, work: BoundMetric, output: Output, size: int) -> Evidence:
     """The score of each candidate: the mean of the rows that cover a document's last segment."""
-    salt = salt_of(work)
-    found: list[float] = []
-    details: list[Mapping[str, Any] | None] = []
-    lost = [np.zeros((0, 2), dtype=np.int64)]
-
-    def take(counts: list[int], measured: Measured) -> None:
-        rows = work.metric.reduce_rows(measured.stats)[:, 0] if sum(counts) else np.zeros(0)
-        for part in np.split(rows, np.cumsum(counts)[:-1]):
-            found.append(float(part.mean()) if len(part) else float("nan"))
-        details.extend(measured.details)
-        lost.append(measured.lost)
-
-    def blocks() -> Iterator[Block]:
-        for begin in range(0, len(work.corpus.docs), block):
-            asked: list[Request] = []
-            counts = []
-            for doc in work.corpus.docs[begin : begin + block]:
-                spans, requests = work.cut(doc, output)
-                mine = [request for (_, stop, _), request in zip(spans, requests) if stop == len(doc)]
-                asked += mine
-                counts.append(len(mine))
-            yield Block(work.metric, asked, salt, then=partial(take, counts))
-
-    stream.run(blocks())
-    return Evidence(work.metric.notes(work.corpus.langs), np.array(found), np.concatenate(lost), details)
+    requests: list[Request] = []
+    ends: list[int] = []  # of the requests of each candidate
+    for doc in work.corpus.docs:
+        spans, cut = work.cut(doc, output)
+        requests += [request for (_, stop, _), request in zip(spans, cut) if stop == len(doc)]
+        ends.append(len(requests))
+    salt, measured = salt_of(work), list[Measured]()
+    computer.run(Chunk(work.metric, requests[at : at + size], salt, measured.append)
+                 for at in range(0, len(requests), size))
+    rows = np.concatenate([np.zeros(0), *(work.metric.reduce_rows(chunk.stats)[:, 0] for chunk in measured)])
+    scores = [float(part.mean()) if len(part) else float("nan") for part in np.split(rows, ends[:-1])]
+    lost = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(chunk.lost for chunk in measured)])
+    details = [facts for chunk in measured for facts in chunk.details]
+    return Evidence(work.metric.notes(work.corpus.langs), np.array(scores), lost, details)
 
 
 def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = "") -> Decisions:

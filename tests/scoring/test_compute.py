@@ -1,13 +1,15 @@
-"""Blocks on workers: the very numbers, notes and cache of a run in this process."""
+"""Chunks on workers: the very numbers, notes and cache of a run in this process."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -15,16 +17,19 @@ import pytest
 
 import wholetext as wt
 from wholetext.demo import load
-from wholetext.executors.executor import Executor
-from wholetext.types import Corpus, Document, Output
+from wholetext.executor import Executor
+from wholetext.files.cache import Cache
+from wholetext.scoring.compute import Chunk, Computer, installed
+from wholetext.scoring.engine import Engine, Measured
+from wholetext.types import Excerpt, FloatArray, Metric, Output, Request, Runtime, mean_stats
 
 PLAIN = ["bleu", "chrf", "rouge", "slide(size=3):chrf"]
 
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
-    with Executor("processes", workers=2) as one:
-        yield one
+    with Executor("processes", workers=2) as workers:
+        yield workers
 
 
 def folder(path: Path, metrics: list[str], options: wt.Options, documents: int = 2) -> dict[str, bytes]:
@@ -42,26 +47,20 @@ def same(tmp_path: Path, metrics: list[str], executor: Executor, **more: Any) ->
     there = folder(tmp_path / "there", metrics,
                    wt.Options(cache=tmp_path / "there.sqlite", block=40, executor=executor, **more))
     assert here == there
-    before = sum(executor.done)
-    again = folder(tmp_path / "again", metrics,
-                   wt.Options(cache=tmp_path / "there.sqlite", block=40, executor=executor, flags=False))
-    assert again["results.jsonl"] == here["results.jsonl"] and sum(executor.done) == before  # all from the cache
+    again = wt.Options(cache=tmp_path / "there.sqlite", block=40, executor=refusing(), flags=False)
+    assert folder(tmp_path / "again", metrics, again)["results.jsonl"] == here["results.jsonl"]
+
+
+def refusing() -> Executor:
+    """An executor that must not be used: all is in the cache."""
+    executor = Executor("processes", workers=1)
+    executor.submit = lambda *_: pytest.fail("something was computed")  # type: ignore[method-assign]
+    return executor
 
 
 @pytest.mark.long
 def test_run_folders_are_byte_equal_and_the_cache_is_the_driver_s(tmp_path: Path, executor: Executor) -> None:
     same(tmp_path, PLAIN, executor)
-
-
-def test_requests_under_way_are_not_computed_again(tmp_path: Path, executor: Executor) -> None:
-    docs = tuple(Document(f"d{i}", ("eins", f"{i}"), {"ref": ("one", f"{i % 3}")}) for i in range(40))
-    corpus = Corpus("c", ("de", "en"), docs)
-    outputs = (Output("s", {doc.id: ("one", "two") for doc in docs}),)
-    found = [wt.evaluate(corpus, outputs, ["chrf"], wt.Options(cache=tmp_path / name, block=2, executor=where))
-             for name, where in (("a", "local"), ("b", executor))]
-    assert found[0].counts == found[1].counts and found[0].counts["computed"] == 4
-    first, second = (one.scores["chrf"]["s"].stats.tobytes() for one in found)
-    assert first == second
 
 
 def test_python_options_open_and_close_workers_by_name() -> None:
@@ -95,27 +94,43 @@ def test_gpus_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert wt.score(corpus, outputs, "chrf", replace(options, gpus=2))  # two simulated devices: chrf needs none
 
 
-@pytest.mark.slow
-def test_workers_that_are_killed_at_random_change_nothing(tmp_path: Path) -> None:
-    import random
-    import threading
+@dataclass(frozen=True)
+class Fragile(Metric):
+    """The length of a text; a file decides whether the word "fatal" kills the process."""
 
-    here = folder(tmp_path / "here", [*PLAIN, "ter"], wt.Options(cache=False, block=10), 12)
-    chance = random.Random(7)
-    with Executor("processes", workers=2) as executor:
-        stop = threading.Event()
+    name = "fragile"
+    fatal: str = ""
 
-        def kill() -> None:
-            for _ in range(5):
-                if stop.wait(chance.uniform(0.2, 1.0)):
-                    return
-                found = [one for one in psutil.Process().children() if "wholetext.executors.worker" in one.cmdline()]
-                if found:
-                    os.kill(chance.choice(found).pid, signal.SIGKILL)
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        if Path(self.fatal).exists() and any("fatal" in request.hyp[0].text for request in requests):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return mean_stats([float(len(request.hyp[0].text)) for request in requests])
 
-        killer = threading.Thread(target=kill)
-        killer.start()
-        there = folder(tmp_path / "there", [*PLAIN, "ter"], wt.Options(cache=False, block=10, executor=executor), 12)
-        stop.set()
-        killer.join()
-    assert here == there
+
+def test_a_run_whose_worker_died_is_resumed_from_the_cache(tmp_path: Path) -> None:
+    fatal = tmp_path / "fatal"
+    requests = [Request((Excerpt((f"{number}{' fatal' * (number == 7)}",), (0, 1)),)) for number in range(10)]
+
+    def computed() -> tuple[int, list[Measured]]:
+        cache, measured = Cache(tmp_path / "c.sqlite"), list[Measured]()
+        engine = Engine(cache=cache)
+        with closing(cache), Executor("processes", workers=1) as executor:
+            chunks = (Chunk(Fragile(str(fatal)), [request], "", measured.append) for request in requests)
+            Computer(engine, executor).run(chunks)
+        return engine.counts["computed"], measured
+
+    fatal.write_text("now")
+    with pytest.raises(wt.WorkerError, match="finished rows are in the cache"):
+        computed()
+    fatal.unlink()
+    count, measured = computed()
+    assert count == 3
+    assert [chunk.stats[0, 0] for chunk in measured] == [1.0] * 7 + [7.0] + [1.0] * 2
+
+
+def test_other_versions_on_a_worker_are_refused() -> None:
+    computer = Computer(Engine())
+    lookup = SimpleNamespace(rows=[], keys=[])
+    computer._store(lookup, [], {"numpy": installed("numpy"), "python": "3.99", "device": "cuda"})  # type: ignore[arg-type]
+    with pytest.raises(wt.WorkerError, match=r"a worker has numpy 0\.1, this process .*\n.*every machine"):
+        computer._store(lookup, [], {"numpy": "0.1"})  # type: ignore[arg-type]
