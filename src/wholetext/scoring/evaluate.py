@@ -16,7 +16,7 @@ from wholetext.backends.device import DTYPES, need_gpus
 from wholetext.errors import InputError, WholetextWarning, count
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
-from wholetext.files.cache import Cache, damage_notes, note_damage
+from wholetext.files.cache import Cache
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.languages import language
@@ -83,13 +83,12 @@ class Options:
 
     @contextmanager
     def engine(self, langs: tuple[str, str]) -> Iterator[Engine]:
-        """An engine with these settings; at the end its cache is closed, and damage of it noted."""
+        """An engine with these settings; at the end its cache is closed."""
         cache = None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
         try:
             yield Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls)
         finally:
             if cache:
-                note_damage(*cache.notes)
                 cache.close()
 
     @contextmanager
@@ -163,10 +162,9 @@ def _evaluate(
                 for one in outputs if one.realigned]
     codes = [note for code in corpus.langs if (note := language(code).note())]
     notes = (*codes, *aligned, *realigned, *Results(corpus, tuple(outputs), scores).notes)
-    kept = (*damage_notes(), *stream.notes)
     return Results(
         corpus, tuple(outputs), scores,
-        warnings=tuple(dict.fromkeys((*notes, *kept, *suspicions))),
+        warnings=tuple(dict.fromkeys((*notes, *suspicions))),
         counts={**engine.counts, **options.calls.counts},
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=stream.computed_by(), spell=_spell,
@@ -208,10 +206,8 @@ def _flagged(
     """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
     from wholetext.flags import formats
     from wholetext.flags.input_checks import input_notes
-    from wholetext.flags.sampled import sampled
 
     found: dict[str, list[Flag]] = {}
-    corpus, outputs, sample = sampled(corpus, outputs)
     if progress:
         progress(FLAGS, 0, len(outputs))
     for output, (broken, changed) in zip(outputs, executor.run(Task(_flags, corpus, output) for output in outputs)):
@@ -219,7 +215,7 @@ def _flagged(
         if progress:
             progress(FLAGS, len(found), len(outputs))
     lines = formats.notes_on_flags(found, source=corpus.has_source)
-    notes = [sample, *input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
+    notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
     return found, [note for note in notes if note]
 
 

@@ -21,7 +21,6 @@ import numpy as np
 from wholetext.backends.device import pick_device
 from wholetext.executors.executor import Executor
 from wholetext.executors.pool import Task
-from wholetext.files.cache import damage_notes
 from wholetext.scoring.engine import Engine, Measured, decoded, request_key
 from wholetext.types import IntArray, Metric, Request
 
@@ -59,7 +58,6 @@ class Answer:
 
     rows: list[bytes]
     outputs: Mapping[str, Mapping[bytes, bytes]] = field(default_factory=dict)  # of backends, by kind
-    notes: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -85,7 +83,6 @@ class Stream:
 
     engine: Engine
     executor: Executor = field(default_factory=Executor)
-    notes: list[str] = field(default_factory=list)  # of workers, on damaged caches
     environment: dict[str, set[str]] = field(default_factory=dict)
     _pending: dict[bytes, int] = field(default_factory=dict)  # key → unfinished blocks that need its row
     _fresh: dict[bytes, bytes] = field(default_factory=dict)  # rows that later blocks wait for
@@ -167,7 +164,6 @@ class Stream:
         return decoded(rows).of(plan.where)
 
     def _receive(self, answer: Answer) -> None:
-        self.notes += answer.notes
         for name, value in answer.environment.items():
             self.environment.setdefault(name, set()).add(value)
         for kind, items in answer.outputs.items():
@@ -203,7 +199,7 @@ def compute(job: Job, requests: Sequence[Request]) -> Answer:
     engine = Engine(job.langs, job.device, job.dtype, job.batch_tokens, _OUTPUTS)
     _OUTPUTS.fresh = {}
     rows = _rows(engine, job, requests)
-    return Answer(rows, _OUTPUTS.fresh if job.cached else {}, damage_notes(), environment(job.device))
+    return Answer(rows, _OUTPUTS.fresh if job.cached else {}, environment(job.device))
 
 
 def _rows(engine: Engine, job: Job, requests: Sequence[Request]) -> list[bytes]:
