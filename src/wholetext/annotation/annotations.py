@@ -20,7 +20,7 @@ import numpy as np
 
 from wholetext.annotation.campaign import characters, units
 from wholetext.errors import AlignmentError, InputError, WriteError, count
-from wholetext.files.output_folder import changing, shared_kind
+from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats import evalset
@@ -265,7 +265,7 @@ def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded)
         if "\t" in one.rater or len(one.rater.splitlines()) > 1:
             raise InputError(f"the name of the annotator {one.rater!r} breaks the lines of a table", where=str(folder),
                              next="rename it in the annotations (user_id)")
-    with changing(Path(folder), shared_kind("EvalSet", WriteError)) as staged:
+    with changing(Path(folder), SharedFolder("EvalSet", WriteError)) as staged:
         _write(staged, found, loaded)
 
 

