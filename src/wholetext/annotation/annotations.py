@@ -21,7 +21,7 @@ import numpy as np
 from wholetext.annotation.campaign import characters, units
 from wholetext.errors import AlignmentError, InputError, WriteError, count
 from wholetext.files.output_folder import SharedFolder, changing
-from wholetext.files.parsing import read_json
+from wholetext.files.parsing import read_json, reader
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import write_table
@@ -97,6 +97,7 @@ class PearmutAnnotations:
         return dict(zip(ratings.systems, means.tolist()))
 
 
+@reader
 def read_pearmut(path: FilePath) -> PearmutAnnotations:
     """Read the log of a Pearmut campaign, or the file of annotations that its dashboard gives."""
     reading = _Reading()

@@ -20,7 +20,6 @@ FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub reposi
 OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "xmod",
                     "data2vec-text", "roberta-prelayernorm"})  # fmt: skip
 BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # a space before a word changes its id
-_TABLE = 16 << 20  # bytes of a JSON file that is not the vocabulary
 _SIZES = frozenset({"num_hidden_layers", "num_layers", "hidden_size", "d_model", "vocab_size", "type_vocab_size",
                     "max_position_embeddings", "n_positions"})  # fmt: skip
 _REPEATED = re.compile(r"(layers?|blocks?|groups|experts)$")  # parts that are repeated
@@ -182,7 +181,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_table(path: Path) -> dict[str, Any]:
     """A file of a model folder that holds a JSON object."""
-    found = read_json(file_bytes(path, most=_TABLE, next=AGAIN, error=ModelError), where=str(path), next=AGAIN,
+    found = read_json(file_bytes(path, next=AGAIN, error=ModelError), where=str(path), next=AGAIN,
                       error=ModelError, constants=True, unique=False)  # fmt: skip
     if not isinstance(found, dict):
         raise ModelError(f"{path.name} is not a JSON object", where=str(path), next=AGAIN)
