@@ -13,7 +13,7 @@ RUN apt-get update \
 RUN python3 -m venv /opt/wholetext
 COPY pyproject.toml README.md LICENSE constraints.txt /src/
 COPY src /src/src
-ARG EXTRAS=demo,de,zh,parquet
+ARG EXTRAS=demo,de,zh
 # PyPI's torch for Linux brings gigabytes of CUDA libraries; this index has the build for CPUs.
 RUN /opt/wholetext/bin/pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
       -c /src/constraints.txt "/src[$EXTRAS]"

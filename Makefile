@@ -37,7 +37,7 @@ test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), on
 
 FUZZ ?= 100000
 fuzz: $(VENV)/test.ready  ## damaged inputs of every kind (FUZZ=100000 of them): results or clear errors only
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.fuzz_run 0 $(FUZZ)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.test_fuzz 0 $(FUZZ)
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
 	WHOLETEXT_EXAMPLES=100 $(PYTEST) -n 2 --dist worksteal

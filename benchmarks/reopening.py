@@ -1,4 +1,4 @@
-"""Run folders of 10k to 10M rows in Parquet: seconds and memory to open one and to show its stored comparison."""
+"""Run folders of 10k to 10M rows: seconds and memory to open one and to show its stored comparison."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ SYSTEMS, SEGMENTS = ("a", "b", "c"), 10  # segments of a document
 
 
 def write(folder: Path, rows: int) -> None:
-    """A run folder as `score -m chrf --store parquet` writes it, of made-up texts and statistics."""
-    from wholetext.files.text_store import StoredTexts
-    from wholetext.io.stored import Spool
+    """A run folder as `score -m chrf` writes it, of made-up texts and statistics."""
     from wholetext.metrics.surface import Chrf
     from wholetext.scoring.comparison import stored
     from wholetext.scoring.results import Results, write_run
     from wholetext.significance.compare import Significance
-    from wholetext.types import Corpus, Output, Rows, Scores, Signature
+    from wholetext.types import Corpus, Document, Output, Rows, Scores, Signature
 
-    spool, rng, metric = Spool(), np.random.default_rng(0), Chrf()
-    for i in range(rows // len(SYSTEMS) // SEGMENTS):
-        for column in (("src", ""), ("ref", "ref"), *(("hyp", name) for name in SYSTEMS)):
-            spool.add(f"d{i}", column, tuple(f"{column[1]} a segment of a document, {i} {j}" for j in range(SEGMENTS)))
-    corpus = Corpus("made up", ("de", "en"), spool.documents())
+    def text(name: str, i: int) -> tuple[str, ...]:
+        return tuple(f"{name} a segment of a document, {i} {j}" for j in range(SEGMENTS))
+
+    rng, metric, documents = np.random.default_rng(0), Chrf(), range(rows // len(SYSTEMS) // SEGMENTS)
+    corpus = Corpus("made up", ("de", "en"), tuple(
+        Document(f"d{i}", text("src", i), {"ref": text("ref", i)}) for i in documents))
     doc = np.repeat(np.arange(len(corpus)), SEGMENTS)
     start = np.tile(np.arange(SEGMENTS), len(corpus))
     places = Rows(corpus.ids, corpus.sizes, doc, start, start + 1, np.ones(len(doc)))
@@ -42,9 +41,9 @@ def write(folder: Path, rows: int) -> None:
                               (0.0, 100.0), Signature({"metric": "chrf", "view": "sentence"}),
                               lost=np.zeros((len(doc), 2), dtype=np.int64))
     how = Significance(draws=20)  # its cost is not the matter here
-    outputs = tuple(Output(name, StoredTexts(spool, ("hyp", name))) for name in SYSTEMS)
+    outputs = tuple(Output(name, {f"d{i}": text(name, i) for i in documents}) for name in SYSTEMS)
     comparison = stored(how, [how.compare(scores)])
-    write_run(Results(corpus, outputs, {"chrf": scores}, comparison=comparison), folder, store="parquet")
+    write_run(Results(corpus, outputs, {"chrf": scores}, comparison=comparison), folder)
 
 
 def child(folder: str) -> None:
@@ -61,7 +60,7 @@ def child(folder: str) -> None:
 
 
 def main() -> None:
-    print("run folders in Parquet, chrF statistics of three systems: opened, with every check, and compared as stored")
+    print("run folders, chrF statistics of three systems: opened, with every check, and compared as stored")
     for size in SIZES if len(sys.argv) < 2 else map(int, sys.argv[1:]):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name) / "run"

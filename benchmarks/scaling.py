@@ -1,9 +1,8 @@
-"""Time and memory of `score` from 10,000 rows on: JSONL in, chrF, BLEU and their comparison, run folder in Parquet out.
+"""Time and memory of `score` from 10,000 rows on: JSONL in, chrF, BLEU and their comparison, run folder out.
 
 python benchmarks/scaling.py [ROWS …] [--segments N …] [--log FILE] [--write]
 
-Every size reads texts that stay on disk, as large corpora do, and leaves out the flags, which look at a sample from a
-certain size on; so that rows cost the same or do not. Processor seconds (user and system) and peak memory are those of
+Flags are left out. Processor seconds (user and system) and peak memory are those of
 the whole process, by wait4. The largest take most of an hour: with ``--log`` each measurement is appended to a file,
 and one that is there already is not repeated. ``--write`` puts the table, with all of the file, into docs/scale.md.
 """
@@ -68,8 +67,8 @@ def measured(rows: int, segments: int, folder: Path) -> Run:
     documents = rows // len(SYSTEMS) // segments
     path = folder / "corpus.jsonl"
     write(path, documents, segments)
-    argv = [sys.executable, __file__, "--child", "score", str(path), *(f"-m{name}" for name in METRICS), "-l", "en-en",
-            "--no-cache", "--no-flags", "--store", "parquet", "--out", str(folder / "run"), "-f", "json"]
+    argv = [sys.executable, "-m", "wholetext.cli.main", "score", str(path), *(f"-m{name}" for name in METRICS),
+            "-l", "en-en", "--no-cache", "--no-flags", "--out", str(folder / "run"), "-f", "json"]
     with (folder / "table.json").open("w") as table:
         child = subprocess.Popen(argv, stdout=table, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(child.pid, 0)
@@ -85,8 +84,8 @@ def table(runs: list[Run]) -> list[str]:
     machine = f"{processor()}, {os.cpu_count()} processors, one thread, Python {platform.python_version()}"
     lines = [f"Written by `python benchmarks/scaling.py` on {date.today()} ({machine}; load after each",
              f"{min(one.load for one in runs):.0f} to {max(one.load for one in runs):.0f}):",
-             f"`score -m {' -m '.join(METRICS)} --no-cache --no-flags --store parquet` with intervals and p-values,",
-             f"source, reference and {len(SYSTEMS)} systems, segments of about 70 characters, texts on disk.",
+             f"`score -m {' -m '.join(METRICS)} --no-cache --no-flags` with intervals and p-values,",
+             f"source, reference and {len(SYSTEMS)} systems, segments of about 70 characters.",
              "A row is a segment of a system. Growth: a row's time over the least in smaller corpora.", "",
              "| segments a document | documents | rows | CPU s | µs a row | growth | peak memory |",
              "|---:|---:|---:|---:|---:|---:|---:|"]
@@ -96,15 +95,6 @@ def table(runs: list[Run]) -> list[str]:
         lines.append(f"| {run.segments} | {run.documents:,} | {run.rows:,} | {run.cpu:.1f} | {run.each:.0f} | "
                      f"{growth} | {run.peak:.2f} GB |")
     return lines
-
-
-def child() -> None:
-    """`wholetext`, with every text on disk however small the corpus is."""
-    from wholetext.cli.main import main as command
-    from wholetext.io import stored
-
-    stored.LARGE = 0
-    command()
 
 
 def main() -> None:
@@ -133,8 +123,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        del sys.argv[1]
-        child()
-    else:
-        main()
+    main()

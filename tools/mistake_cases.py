@@ -137,7 +137,7 @@ def page() -> str:
         "[quickstart](quickstart.md). An answer says what is wrong and where, then the next step (after →); the exit "
         "code is 2. "
         "`wholetext` never answers a mistake with a traceback: if it does, please report it "
-        "(`WHOLETEXT_DEBUG=1` shows where it happened).", "",
+        "(`--debug` shows where it happened).", "",
         "| mistake | command | answer | next step |", "|---|---|---|---|",
     ]
     with workplace():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, count
-from wholetext.files.text_store import Stored, StoredTexts
 from wholetext.notebook.display import brief, listed, shortened
 from wholetext.rows import IntArray, Nulls
 
@@ -68,17 +67,16 @@ class Corpus:
 
     id: str
     langs: tuple[str, str]
-    docs: Sequence[Document]  # a tuple, or documents that are read from disk when used
+    docs: tuple[Document, ...]
 
     def __post_init__(self) -> None:
-        stored = isinstance(self.docs, Stored)
-        object.__setattr__(self, "docs", self.docs if stored else tuple(self.docs))
+        object.__setattr__(self, "docs", tuple(self.docs))
         langs = self.langs if isinstance(self.langs, (tuple, list)) else ()
         if len(langs) != 2 or not all(isinstance(lang, str) for lang in langs):
             raise InputError(f"langs is a pair of language codes, not {self.langs!r}", where=str(self.id),
                              next='write ("de", "en"), or ("", "") where they are not known')
         object.__setattr__(self, "langs", tuple(langs))
-        if not stored and not all(isinstance(doc, Document) for doc in self.docs):
+        if not all(isinstance(doc, Document) for doc in self.docs):
             raise InputError("docs is a list of Document", where=str(self.id),
                              next='write Document("id", ["source segment"], {"ref": ["reference segment"]})')
 
@@ -93,26 +91,22 @@ class Corpus:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        return self.docs.ids if isinstance(self.docs, Stored) else tuple(doc.id for doc in self.docs)
+        return tuple(doc.id for doc in self.docs)
 
     @cached_property
     def sizes(self) -> IntArray:
         """(documents,) segments of each."""
-        return self.docs.sizes if isinstance(self.docs, Stored) else np.array(list(map(len, self.docs)), dtype=np.int64)
+        return np.array(list(map(len, self.docs)), dtype=np.int64)
 
     @cached_property
     def references(self) -> tuple[str, ...]:
         """Names of the references that every document has, in order of first appearance."""
-        if isinstance(self.docs, Stored):
-            return self.docs.references
         first = self.docs[0].refs if self.docs else ()
         return tuple(name for name in first if all(name in doc.refs for doc in self.docs))
 
     @cached_property
     def has_source(self) -> bool:
         """Whether every document has a source; a source of empty segments is a placeholder and does not count."""
-        if isinstance(self.docs, Stored):
-            return self.docs.has_source
         return all(doc.src is not None for doc in self.docs) and any(any(doc.src or ()) for doc in self.docs)
 
 
@@ -128,16 +122,14 @@ class Output:
     def __post_init__(self) -> None:
         object.__setattr__(self, "realigned", MappingProxyType(dict(self.realigned)))
         object.__setattr__(self, "nulls", MappingProxyType(dict(self.nulls)))
-        if not isinstance(self.docs, StoredTexts):  # else they are read from disk when used
-            object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
+        object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
 
     def __hash__(self) -> int:
         return hash((self.system, tuple(self.docs)))
 
     def __repr__(self) -> str:
         realigned = f", {len(self.realigned)} of them aligned" if self.realigned else ""
-        stored = isinstance(self.docs, StoredTexts)
-        size = "on disk" if stored else count(sum(map(len, self.docs.values())), "segment")
+        size = count(sum(map(len, self.docs.values())), "segment")
         return f"Output({shortened(self.system, 80)!r}, {count(len(self.docs), 'document')}{realigned}, {size})"
 
     def __reduce__(self) -> tuple[Any, ...]:

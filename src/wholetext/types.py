@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from wholetext.errors import MetricError
-from wholetext.files.large_arrays import blocks
 from wholetext.notebook.display import brief, printed, shortened
 from wholetext.notebook.frames import Tabular
 from wholetext.notes import Evidence, Note, notes_of
@@ -78,8 +77,7 @@ class Scores(Tabular):
     def table(self, level: Level) -> FloatArray:
         """(items, outputs) at a level; NaN where an item has no row or no defined score."""
         if level == "row":
-            return np.concatenate([self.reduce_rows(self.stats[some]) for some in blocks(self.stats)] or
-                                  [self.reduce_rows(self.stats)])
+            return self.reduce_rows(self.stats)
         if level == "segment":
             return self.rows.by_segment(self.table("row"))
         if level == "doc":
@@ -107,10 +105,8 @@ class Scores(Tabular):
         even, doc = bool((self.rows.weight == 1).all()), self.rows.doc
         totals = np.zeros((len(self.rows.docs), self.stats.shape[1]))
         starts = np.flatnonzero(np.diff(doc, prepend=-1))
-        for some in blocks(self.stats, starts):
-            weighted = self.stats[some] if even else self.stats[some] * self.rows.weight[some, None]
-            here = starts[np.searchsorted(starts, some.start) : np.searchsorted(starts, some.stop)]
-            totals[doc[here]] = np.add.reduceat(weighted, here - some.start, axis=0)
+        weighted = self.stats if even else self.stats * self.rows.weight[:, None]
+        totals[doc[starts]] = np.add.reduceat(weighted, starts, axis=0)
         return totals
 
     def columns(self, level: Level = "doc") -> Mapping[str, Any]:

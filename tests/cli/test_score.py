@@ -248,9 +248,24 @@ def test_faults_of_our_own_show_no_traceback(
     monkeypatch.setattr("wholetext.registry.catalogue", broken)
     code, _, err = call(capsys, "list")
     assert code == 1 and "ZeroDivisionError: by nought" in err and "Traceback" not in err
-    monkeypatch.setenv("WHOLETEXT_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError):
-        main(["list"])
+    for words in (["--debug", "list"], ["list", "--debug"]):
+        with pytest.raises(ZeroDivisionError):
+            main(words)
+    with pytest.raises(InputError):
+        main(["--debug", "score", "-t", "none.txt"])
+
+
+@pytest.mark.parametrize("fault", [MemoryError(), RecursionError("maximum recursion depth exceeded")])
+def test_faults_of_the_machine_are_one_message(
+    fault: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr("wholetext.registry.catalogue", broken)
+    code, _, err = call(capsys, "list")
+    assert code == 1 and err.startswith(f"error: wholetext failed unexpectedly: {type(fault).__name__}")
+    assert "--debug" in err and "Traceback" not in err
 
 
 def test_workers_print_the_same(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

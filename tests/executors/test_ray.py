@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-import worker_tasks as tasks
+from tests.executors import worker_tasks as tasks
 
 import wholetext as wt
 from wholetext.demo import load

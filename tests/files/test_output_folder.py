@@ -1,33 +1,211 @@
-"""Every --out and -o: files that wholetext did not write survive, and its own are replaced all at once."""
+"""Every --out: files that wholetext did not write survive, and a killed or late writer loses nothing."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from wholetext.errors import RunError, WholetextError, WriteError
-from wholetext.files.output_folder import JOURNAL, LIST, Kind, changing, check, finish, shared_kind
-from wholetext.files.storage import sha256
+from wholetext.errors import WholetextError, WriteError
+from wholetext.files import output_folder
+from wholetext.files.output_folder import (
+    LIST,
+    OwnFolder,
+    SharedFolder,
+    changing,
+    check,
+    check_folder,
+    locked,
+    replacing_folder,
+    restore,
+)
 
-KIND = shared_kind("folder of tests", WriteError)
+
+def written(folder: Path) -> dict[str, str] | None:
+    """The manifest of the folders below: a file with the names of the others."""
+    try:
+        return dict.fromkeys(["manifest", *json.loads((folder / "manifest").read_text())], "")
+    except (OSError, ValueError):
+        return None
 
 
-def put(folder: Path, files: dict[str, str], kind: Kind = KIND) -> None:
-    with changing(folder, kind) as staged:
+OWN = OwnFolder("folder of tests", re.compile("manifest|own.*"), written, WriteError)
+SHARED = SharedFolder("folder of tests", WriteError)
+HIDDEN = (LIST, "manifest")
+
+
+def replace(folder: Path, files: dict[str, str], *, overwrite: bool = True) -> None:
+    with replacing_folder(folder, OWN, overwrite=overwrite) as staged:
+        for name, text in files.items():
+            (staged / name).write_text(text)
+        (staged / "manifest").write_text(json.dumps([*files]))
+
+
+def put(folder: Path, files: dict[str, str]) -> None:
+    with changing(folder, SHARED) as staged:
         for name, text in files.items():
             (staged / name).parent.mkdir(parents=True, exist_ok=True)
             (staged / name).write_text(text)
 
 
 def tree(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.name != LIST}  # fmt: skip
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8", "replace")
+            for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in HIDDEN}  # fmt: skip
+
+
+# ---------------------------------------------------------------- folders that are replaced
+
+
+def test_files_of_others_are_carried_over(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    replace(out, {"own1": "old", "own2": "old"})
+    (out / "notes").mkdir()
+    (out / "notes" / "own1").write_text("mine")
+    (out / "thesis.tex").write_text("mine")
+    out.chmod(0o750)
+    replace(out, {"own1": "new"})
+    assert tree(out) == {"own1": "new", "notes/own1": "mine", "thesis.tex": "mine"}
+    assert out.stat().st_mode & 0o777 == 0o750 and [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("taken", ["own9", "own9/", "thesis.tex"])
+def test_a_file_of_others_in_the_way_is_an_error(tmp_path: Path, taken: str) -> None:
+    out = tmp_path / "out"
+    if taken.startswith("own"):
+        replace(out, {"own1": "old"})
+    out.mkdir(exist_ok=True)
+    (out / taken).mkdir() if taken.endswith("/") else (out / taken).write_text("mine")
+    before = tree(tmp_path)
+    for act in (lambda: check_folder(out, OWN), lambda: replace(out, {"own1": "new"})):
+        with pytest.raises(WriteError, match=str(out)):
+            act()
+    assert tree(tmp_path) == before
+
+
+def test_the_working_directory_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WriteError, match=r"^\.: .* working directory"):
+        check_folder(Path(), OWN)
+
+
+def test_a_failing_writer_leaves_the_older_folder(tmp_path: Path) -> None:
+    replace(tmp_path / "out", {"own1": "old"})
+    for folder in (tmp_path / "out", tmp_path / "new" / "out"):
+        with pytest.raises(RuntimeError), replacing_folder(folder, OWN) as staged:
+            (staged / "own1").write_text("half")
+            raise RuntimeError
+    assert tree(tmp_path) == {"out/own1": "old"} and not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("exclusive", [output_folder.EXCLUSIVE, os.O_EXCL], ids=["flock", "without fcntl"])
+def test_one_of_several_writers_succeeds_and_the_others_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exclusive: int
+) -> None:
+    monkeypatch.setattr(output_folder, "EXCLUSIVE", exclusive)
+    out, ready, go = tmp_path / "deep" / "out", tmp_path / "ready", os.pipe()
+    children = []
+    for number in range(6):
+        if (child := os.fork()) == 0:
+            os.close(go[1])
+            code = 1
+            try:
+                with replacing_folder(out, OWN, overwrite=False) as staged:
+                    (staged / f"own{number}").write_text(str(number))
+                    (staged / "manifest").write_text(json.dumps([f"own{number}"]))
+                    ready.with_name(f"ready{number}").touch()
+                    os.read(go[0], 1)  # until all have written
+                code = 0
+            except WriteError as fault:
+                code = 2 if "there is a run here already" in str(fault) and "out-" in fault.next else 3
+            finally:
+                os._exit(code)
+        children.append(child)
+    while len([*tmp_path.glob("ready?")]) < len(children):
+        pass
+    os.close(go[1])
+    codes = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
+    os.close(go[0])
+    assert codes == [0, 2, 2, 2, 2, 2]
+    kept = [path for path in out.parent.iterdir() if not path.name.startswith(".")]
+    assert len(kept) == 6 and out in kept
+    assert sorted(text for path in kept for text in tree(path).values()) == [*"012345"]
+    assert not [path for path in out.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_a_lock_that_is_held_ends_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output_folder, "_WAIT", 0.1)
+    for exclusive in (output_folder.EXCLUSIVE, os.O_EXCL):
+        monkeypatch.setattr(output_folder, "EXCLUSIVE", exclusive)
+        lock = tmp_path / "lock"
+        with locked(lock, WriteError), pytest.raises(WriteError, match="another command"), locked(lock, WriteError):
+            pass
+    assert not [*tmp_path.iterdir()]
+
+
+# ---------------------------------------------------------------- kill -9
+
+
+def killed_at_every_change(action: Callable[[], object], check: Callable[[], object]) -> int:
+    """Kill a child before its first, second … change of the disk, and check each time; returns how many there were."""
+    changes = {"os.rename", "os.remove", "os.rmdir", "os.mkdir"}
+    for number in range(1000):
+        if (child := os.fork()) == 0:
+            left = [number]
+
+            def hook(event: str, _: object, left: list[int] = left) -> None:
+                if event in changes:
+                    left[0] -= 1
+                    if left[0] < 0:
+                        os.kill(os.getpid(), signal.SIGKILL)
+
+            sys.addaudithook(hook)
+            try:
+                action()
+            finally:
+                os._exit(0)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+            return number
+        check()
+    raise AssertionError
+
+
+def test_a_killed_writer_leaves_the_old_folder_or_the_new_one(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def whole() -> None:
+        restore(out, WriteError)
+        found = tree(tmp_path)
+        assert found["out/own1"] in ("old", "new") and (written(out) or {}).keys() <= {"manifest", "own1", "own2"}
+        assert all((out / name).is_file() for name in written(out) or ["none"])
+        assert "mine" in found.values()  # here, or still aside
+        replace(out, {"own1": "old", "own2": "old"})  # the next writer finishes what is left
+        assert tree(tmp_path) == {"out/own1": "old", "out/own2": "old", "out/thesis.tex": "mine"}
+
+    replace(out, {"own1": "old", "own2": "old"})
+    (out / "thesis.tex").write_text("mine")
+    assert killed_at_every_change(lambda: replace(out, {"own1": "new"}), whole) > 5
+    assert tree(tmp_path) == {"out/own1": "new", "out/thesis.tex": "mine"}
+
+
+def test_a_killed_writer_of_a_shared_folder_leaves_whole_files(tmp_path: Path) -> None:
+    def whole() -> None:
+        assert {(tmp_path / name).read_text() for name in "ab"} <= {"old", "new"}
+        put(tmp_path, {"a": "new", "b": "new"})  # the same command again
+        put(tmp_path, {"a": "old", "b": "old"})
+
+    put(tmp_path, {"a": "old", "b": "old"})
+    assert killed_at_every_change(lambda: put(tmp_path, {"a": "new", "b": "new"}), whole) > 4
+    assert tree(tmp_path) == {"a": "new", "b": "new"}
+
+
+# ---------------------------------------------------------------- shared folders
 
 
 def test_files_of_others_stay_beside_ours(tmp_path: Path) -> None:
@@ -48,72 +226,33 @@ def test_nothing_is_replaced_that_is_not_ours(tmp_path: Path, name: str) -> None
     (tmp_path / "link").symlink_to("thesis.tex")
     before = tree(tmp_path)
     with pytest.raises(WriteError):
-        check(tmp_path, KIND, (name,))
+        check(tmp_path, SHARED, (name,))
     with pytest.raises(WriteError):
         put(tmp_path, {"a": "new", name: "new"})
     assert tree(tmp_path) == before and not list(tmp_path.glob(".wholetext-*d"))
 
 
-@pytest.mark.parametrize("text", ["[]", "{", "1", '{"a": 1}', "[" * 9000])
+@pytest.mark.parametrize("text", ["[]", "{", "1", '{"a": 1}', "[" * 100_000])
 def test_a_damaged_list_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / LIST).write_text(text)
     with pytest.raises(WriteError, match=r"files\.json"):
         put(tmp_path, {"a": "1"})
 
 
-def test_a_journal_of_one_kind_is_finished_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.files import output_folder
-    from wholetext.scoring.results import refuse_unwritable, run_file
-
-    def stop(folder: Path, error: Any) -> None:
-        if (folder / JOURNAL).exists():
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(output_folder, "_roll_forward", stop)
-        put(tmp_path, {"deep/a": "1", "meta.json": "2"})
-    assert run_file(tmp_path, "meta.json").read_text() == "2" and not (tmp_path / "meta.json").exists()
-    with pytest.raises(RunError):
-        refuse_unwritable(tmp_path)
-    assert tree(tmp_path) == {"deep/a": "1", "meta.json": "2"}
-
-
-@pytest.mark.parametrize("way", ["into a link", "out of a link", "remove"])
-def test_a_journal_that_came_with_a_folder_reaches_nothing_outside(tmp_path: Path, way: str) -> None:
-    """Run and model folders come from other people; opening or writing one finishes what its journal says."""
-    home, folder = tmp_path / "home", tmp_path / "download"
-    staged = folder / ".wholetext-aaaaaa-1-aaaaaaaa-0.staged"
-    for part in (home, folder):
-        part.mkdir()
-    (home / "thesis.tex").write_text("mine")
-    if way == "out of a link":
-        staged.symlink_to(home)
-    else:
-        (staged / "sub").mkdir(parents=True)
-        (staged / "sub" / "thesis.tex").write_text("theirs")
-        (folder / "sub").symlink_to(home)
-    name = "thesis.tex" if way == "out of a link" else "sub/thesis.tex"
-    remove = {name: sha256(home / "thesis.tex")} if way == "remove" else {}
-    (folder / JOURNAL).write_text(json.dumps({
-        "staged": staged.name, "files": [] if remove else [name], "remove": remove}))
-    for act in (lambda: finish(folder, WriteError), lambda: put(folder, {"a": "1"})):
-        with pytest.raises(WriteError, match="leads through a link"):
-            act()
-    assert tree(home) == {"thesis.tex": "mine"}
-
-
-@pytest.mark.parametrize("shared", [True, False])
-def test_files_are_not_written_through_a_link(tmp_path: Path, shared: bool) -> None:
+def test_files_are_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "deep").symlink_to(tmp_path / "elsewhere")
-    own = Kind("folder of tests", re.compile("deep/.*"), lambda folder: {}, WriteError)
     with pytest.raises(WriteError, match="a link to another place"):
-        put(tmp_path / "out", {"deep/er/b": "1"}, KIND if shared else own)
+        put(tmp_path / "out", {"deep/er/b": "1"})
     assert not tree(tmp_path / "elsewhere") and [path.name for path in (tmp_path / "out").iterdir()] == ["deep"]
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")  # a link that was asked for is followed
     put(tmp_path / "link", {"deep/er/b": "1"})
     assert tree(tmp_path / "elsewhere") == {"deep/er/b": "1"}
+
+
+# ---------------------------------------------------------------- commands
+
 
 def meta(out: Path) -> None:
     from wholetext.meta.ranking import TaskTable
@@ -164,7 +303,7 @@ def run(out: Path) -> None:
 @pytest.mark.parametrize("write", [run, meta, contrast, page], ids=lambda write: write.__name__)
 def test_a_disk_that_is_full_leaves_what_was_there(tmp_path: Path, write: Callable[[Path], None]) -> None:
     write(tmp_path / "out")
-    before, limits = tree_of_bytes(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, limits = tree(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
     for size in (0, 20):
         for out in ("out", "new"):
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
@@ -174,8 +313,4 @@ def test_a_disk_that_is_full_leaves_what_was_there(tmp_path: Path, write: Callab
             finally:
                 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             assert "staged" not in str(caught.value) and caught.value.next
-    assert tree_of_bytes(tmp_path) == before
-
-
-def tree_of_bytes(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert tree(tmp_path) == before

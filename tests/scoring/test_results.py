@@ -1,9 +1,9 @@
-"""Run folders: foreign files survive every writing, interrupted writings are finished, damaged files are named."""
+"""Run folders: foreign files survive every writing, damaged files are named, folders of 0.1 and 0.2 are answered."""
 
 from __future__ import annotations
 
 import json
-import shutil
+import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,8 @@ from typer.testing import CliRunner
 import wholetext as wt
 from wholetext.cli.main import build
 from wholetext.errors import RunError
-from wholetext.files import output_folder
-from wholetext.files.output_folder import JOURNAL, changing
-from wholetext.scoring.results import RUN, refuse_unwritable, run_file
-from wholetext.scoring.run_schema import seal
+from wholetext.scoring.results import refuse_unwritable
+from wholetext.scoring.run_files import seal
 
 DOCS = (wt.Document("a", ("eins", "zwei"), {"ref": ("one", "two")}), wt.Document("b", ("drei",), {"ref": ("three",)}))
 CORPUS = wt.Corpus("c", ("de", "en"), DOCS)
@@ -114,10 +112,7 @@ def test_places_to_write_to(tmp_path: Path, made: dict[str, wt.Results], monkeyp
         wt.write_run(made["one"], tmp_path / name)
         assert (tmp_path / name).is_symlink() and wt.open_run(tmp_path / name)
     monkeypatch.chdir(tmp_path / "real")
-    wt.write_run(made["two"], ".")
-    assert list(wt.open_run(tmp_path / "link").scores) == ["bleu", "chrf"]
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(RunError, match="not a run folder"):
+    with pytest.raises(RunError, match="working directory"):
         wt.write_run(made["two"], ".")
 
 
@@ -130,88 +125,50 @@ def test_the_command_refuses_foreign_places(tmp_path: Path, out: str, monkeypatc
     assert isinstance(found.exception, RunError) and names(tmp_path) == ["hyp.txt", "run.json"]
 
 
-# ---------------------------------------------------------------- interrupted writings
+# ---------------------------------------------------------------- interrupted and concurrent writings
 
 
-def interrupted(run: Path, results: wt.Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A writing that ends right after its commit point."""
-    with monkeypatch.context() as patched:
-        patched.setattr(output_folder, "_roll_forward", stop_at_second())
-        with pytest.raises(KeyboardInterrupt):
-            wt.write_run(results, run)
-    assert (run / JOURNAL).is_file()
+def test_a_folder_that_was_left_aside_is_put_back_when_it_is_opened(run: Path) -> None:
+    run.rename(run.parent / ".run.wholetext-old")
+    assert list(wt.open_run(run).scores) == ["bleu", "chrf"] and names(run.parent) == ["run"]
+    run.rename(run.parent / ".run.wholetext-old")
+    with pytest.raises(RunError, match="there is a run here already"):
+        refuse_unwritable(run, overwrite=False)
+    assert wt.open_run(run)
 
 
-def stop_at_second() -> Any:
-    forward = output_folder._roll_forward
-
-    def stopping(folder: Path, error: Any) -> None:
-        if (folder / JOURNAL).exists():
-            raise KeyboardInterrupt
-        forward(folder, error)
-
-    return stopping
-
-
-def test_a_reader_looks_through_an_interrupted_writing(
-    run: Path, made: dict[str, wt.Results], monkeypatch: pytest.MonkeyPatch
+def test_of_two_writers_without_overwrite_the_later_one_is_kept_aside(
+    tmp_path: Path, made: dict[str, wt.Results], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(run, made["one"], monkeypatch)
-    before = tree(run)
-    assert list(wt.open_run(run).scores) == ["chrf"] and tree(run) == before  # reading changes nothing
-    assert run_file(run, "run.json").is_file() and not run_file(run, "stats1.npz").is_file()
-    run_file(run, "stats0.npz").replace(run / "stats0.npz")  # one file moved
-    assert list(wt.open_run(run).scores) == ["chrf"]
-    refuse_unwritable(run)
-    assert not [name for name in names(run) if name.startswith(".")]
-    assert list(wt.open_run(run).scores) == ["chrf"]
+    from wholetext.scoring import run_files
+
+    late = run_files.seal
+
+    def meanwhile(head: Any) -> str:
+        monkeypatch.setattr(run_files, "seal", late)
+        wt.write_run(made["two"], tmp_path / "run", overwrite=False)  # another process
+        return late(head)
+
+    monkeypatch.setattr(run_files, "seal", meanwhile)
+    with pytest.raises(RunError, match=r"there is a run here already\n  → the results of this command are in .*run-2"):
+        wt.write_run(made["one"], tmp_path / "run", overwrite=False)
+    assert list(wt.open_run(tmp_path / "run")) == ["bleu", "chrf"] and list(wt.open_run(tmp_path / "run-2")) == ["chrf"]
+    assert names(tmp_path) == ["run", "run-2"]
 
 
-@pytest.mark.parametrize("content", [
-    "", "{", "[]", '{"staged": "../x", "files": [], "remove": {}}', '{"staged": 1, "files": 2, "remove": 3}',
-    '{"staged": ".wholetext-000000-1-00000000-0.staged", "files": ["/etc/passwd"], "remove": {}}',
-    '{"staged": ".wholetext-000000-1-00000000-0.staged", "files": [], "remove": {"../thesis.tex": ""}}', "[" * 9000,
-])  # fmt: skip
-def test_a_journal_that_is_not_ours_moves_nothing(run: Path, made: dict[str, wt.Results], content: str) -> None:
-    (run.parent / "thesis.tex").write_text("mine")
-    (run / "thesis.tex").write_text("mine")
-    (run / JOURNAL).write_text(content)
-    before = tree(run.parent)
-    for act in (wt.open_run, refuse_unwritable, lambda folder: wt.write_run(made["one"], folder)):
-        with pytest.raises(RunError, match="interrupted writing is damaged"):
-            act(run)
-    assert tree(run.parent) == before
+def _write_often(folder: str) -> None:
+    results = wt.evaluate(CORPUS, [OUTPUT], ["ter"], wt.Options(cache=False))
+    for _ in range(40):
+        wt.write_run(results, folder)
 
 
-def test_a_journal_removes_only_what_it_knows(run: Path) -> None:
-    (run / "thesis.tex").write_text("mine")
-    staged = ".wholetext-000000-1-00000000-0.staged"
-    (run / JOURNAL).write_text(json.dumps({"staged": staged, "files": ["thesis.tex"], "remove": {"thesis.tex": ""}}))
-    refuse_unwritable(run)
-    assert (run / "thesis.tex").read_text() == "mine" and wt.open_run(run)
-
-
-def test_a_failing_writer_leaves_the_older_run(run: Path, tmp_path: Path) -> None:
-    before = tree(run)
-    for folder in (run, tmp_path / "new" / "run"):
-        with pytest.raises(RuntimeError), changing(folder, RUN) as staged:
-            (staged / "run.json").write_text("half")
-            raise RuntimeError
-    assert tree(run) == before and not (tmp_path / "new").exists()
-
-
-def test_two_writers_at_once_leave_one_of_the_runs(run: Path, made: dict[str, wt.Results]) -> None:
-    with changing(run, RUN) as staged:
-        shutil.copy(run / "run.json", staged / "grid.json")  # any content
-        wt.write_run(made["one"], run)  # another process, meanwhile
-        assert list(wt.open_run(run).scores) == ["chrf"]
-        for name in ("run.json", "texts.jsonl", "results.jsonl", "stats0.npz"):
-            shutil.copy(run / name, staged / name)
-        head = json.loads((run / "run.json").read_text())
-        del head["sha256"]
-        head["files"]["grid.json"] = output_folder.sha256(staged / "grid.json")
-        (staged / "run.json").write_text(seal(head))
-    assert list(wt.open_run(run).scores) == ["chrf"] and (run / "grid.json").is_file()
+def test_readers_see_a_whole_run_while_it_is_replaced(run: Path) -> None:
+    writer = multiprocessing.get_context("spawn").Process(target=_write_often, args=(str(run),))
+    writer.start()
+    while writer.is_alive():
+        assert list(wt.open_run(run)) in (["bleu", "chrf"], ["ter"])
+    writer.join()
+    assert writer.exitcode == 0 and list(wt.open_run(run)) == ["ter"] and names(run.parent) == ["run"]
 
 
 # ---------------------------------------------------------------- damage
@@ -220,6 +177,8 @@ def test_two_writers_at_once_leave_one_of_the_runs(run: Path, made: dict[str, wt
 def test_every_changed_byte_is_noticed(run: Path) -> None:
     rng = np.random.default_rng(1)
     for path in sorted(run.iterdir()):
+        if path.name == "results.jsonl":  # an export, which is not read
+            continue
         whole = path.read_bytes()
         for at in rng.choice(len(whole), 12, replace=False):
             bad = bytearray(whole)
@@ -235,11 +194,21 @@ def test_every_changed_byte_is_noticed(run: Path) -> None:
     assert wt.open_run(run)
 
 
+def test_a_parquet_run_folder_names_the_version_that_reads_it(run: Path) -> None:
+    head = json.loads((run / "run.json").read_text())
+    del head["sha256"]
+    head["files"] = {"texts.parquet": "0", "results.parquet": "0", "stats0.parquet": "0", "stats1.parquet": "0"}
+    (run / "run.json").write_text(seal(head))
+    with pytest.raises(RunError, match=r"Parquet, which wholetext 0\.2 wrote") as caught:
+        wt.open_run(run)
+    assert "wholetext 0.2" in caught.value.next
+
+
 HEADS: dict[str, Any] = {
     "systems": [[], ["s", "s"], "s", [1], {}], "langs": ["de", ["de"], [1, 2]], "documents": [-1, 3, "2", True, None],
     "metrics": [None, [1], {}], "warnings": ["text", [1]], "counts": [[], {"x": "1"}, {"x": -1}],
     "flags": [[], {"other": []}, {"s": [1]}, {"s": [{"kind": 1}]}], "corpus": [None, 1], "format": [2, "1", None],
-    "files": [{"../thesis": "0"}],
+    "files": [5, [], {"texts.jsonl": 1}],
 }
 METRICS: dict[str, Any] = {
     "spec": [1, None], "systems": [[], ["t"], ["s", "s"]], "outputs": [[], ["a", "b"], "x", [1]], "details": [1, True],
@@ -307,12 +276,12 @@ def test_a_header_that_asks_for_memory_is_refused(run: Path) -> None:
 
     without_hashes(run)
     member = io.BytesIO()
-    np.lib.format.write_array_header_1_0(member, {"descr": "<f8", "fortran_order": False, "shape": (3, 10**12)})
+    np.lib.format.write_array_header_1_0(member, {"descr": "<f8", "fortran_order": False, "shape": (3, 10**15)})
     with np.load(run / "stats0.npz") as found:
         np.savez(run / "stats0.npz", **{name: found[name] for name in found if name != "0.stats"})
     with zipfile.ZipFile(run / "stats0.npz", "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("0.stats.npy", member.getvalue())
-    with pytest.raises(RunError, match="has the shape"):
+    with pytest.raises(RunError, match="damaged"):
         wt.open_run(run)
 
 

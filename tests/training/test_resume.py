@@ -123,16 +123,6 @@ def test_other_data_and_a_damaged_state_are_said(tmp_path: Path) -> None:
     assert train(one, Session(tmp_path / "m", fresh=True)).stopped == "end"
 
 
-def test_killed_while_the_metric_was_written(tmp_path: Path) -> None:
-    one = recipe(make(tmp_path), form="aligned", adapter__kind="frozen", epochs=1)
-    train(one, Session(tmp_path / "m"))
-    wanted = (tmp_path / "m/wholetext.json").read_bytes()
-    (tmp_path / "m/wholetext.json").unlink()
-    (tmp_path / "m/.new").mkdir()
-    train(one, Session(tmp_path / "m"))
-    assert (tmp_path / "m/wholetext.json").read_bytes() == wanted and not (tmp_path / "m/.new").exists()
-
-
 def test_a_limit_on_time_ends_with_the_best_so_far(tmp_path: Path) -> None:
     root = make(tmp_path)
     one = recipe(root, form="aligned", adapter__kind="frozen", epochs=500, patience=0)

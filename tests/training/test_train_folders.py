@@ -1,9 +1,8 @@
-"""Folders that `train` writes: files of others stay, damage is noticed, a killed writing is finished."""
+"""Folders that `train` writes: files of others stay, damage is noticed, a folder left aside is put back."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,10 +12,10 @@ pytest.importorskip("transformers")
 import numpy as np
 
 from tests.training.training_data import make, recipe
+from wholetext.backends.hub.locate import folder_of
 from wholetext.backends.learned.config import Config, read_config
 from wholetext.backends.learned.folder import LIST, verify, write_folder
 from wholetext.errors import ModelError, WholetextError
-from wholetext.files import output_folder
 from wholetext.training.checkpoint import Checkpoints
 from wholetext.training.run import Session, train
 
@@ -61,21 +60,10 @@ def test_a_folder_of_0_1_0_is_replaced_and_no_more(tmp_path: Path) -> None:
     assert names(tmp_path) == [LIST, "README.md", "wholetext.json"]
 
 
-def test_an_interrupted_writing_is_finished_when_the_metric_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_folder(tmp_path, ONE, "card", TENSORS)
-
-    def stop(folder: Path, error: Any) -> None:
-        if (folder / output_folder.JOURNAL).exists():
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(output_folder, "_roll_forward", stop)
-        write_folder(tmp_path, Config("aligned", "minilm", "4567"), "new", {})
-    assert read_config(tmp_path).content == "0123"
-    output_folder.finish(tmp_path, ModelError)
-    assert read_config(tmp_path).content == "4567" and names(tmp_path) == [LIST, "README.md", "wholetext.json"]
+def test_a_folder_that_was_left_aside_is_put_back_when_the_metric_is_located(tmp_path: Path) -> None:
+    write_folder(tmp_path / "m", ONE, "card", TENSORS)
+    (tmp_path / "m").rename(tmp_path / ".m.wholetext-old")
+    assert folder_of(str(tmp_path / "m")) == tmp_path / "m" and read_config(tmp_path / "m").content == "0123"
 
 
 def test_changed_weights_are_noticed(tmp_path: Path) -> None:

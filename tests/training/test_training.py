@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -220,7 +221,8 @@ def test_features_are_shared_and_damaged_ones_made_again(root: Path, tmp_path: P
             for seed in (1, 2)]
     store = tmp_path / "work" / "features.sqlite"
     assert store.is_file() and made[0].verdict != made[1].verdict
-    store.write_bytes(b"no database at all" + store.read_bytes()[18:500])
+    with sqlite3.connect(store) as db:
+        db.execute("UPDATE checked_items SET value = zeroblob(length(value))")
     again = train(recipe(root, **settings, seed=1), Session(tmp_path / "m3", work=tmp_path / "work"))
     assert again.verdict == made[0].verdict
     assert (tmp_path / "m3/weights.safetensors").read_bytes() == (tmp_path / "m1/weights.safetensors").read_bytes()

@@ -20,8 +20,8 @@ import numpy as np
 
 from wholetext.annotation.campaign import characters, units
 from wholetext.errors import AlignmentError, InputError, WriteError, count
-from wholetext.files.output_folder import changing, shared_kind
-from wholetext.files.parsing import read_json
+from wholetext.files.output_folder import SharedFolder, changing
+from wholetext.files.parsing import read_json, reader
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import write_table
@@ -97,6 +97,7 @@ class PearmutAnnotations:
         return dict(zip(ratings.systems, means.tolist()))
 
 
+@reader
 def read_pearmut(path: FilePath) -> PearmutAnnotations:
     """Read the log of a Pearmut campaign, or the file of annotations that its dashboard gives."""
     reading = _Reading()
@@ -265,7 +266,7 @@ def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded)
         if "\t" in one.rater or len(one.rater.splitlines()) > 1:
             raise InputError(f"the name of the annotator {one.rater!r} breaks the lines of a table", where=str(folder),
                              next="rename it in the annotations (user_id)")
-    with changing(Path(folder), shared_kind("EvalSet", WriteError)) as staged:
+    with changing(Path(folder), SharedFolder("EvalSet", WriteError)) as staged:
         _write(staged, found, loaded)
 
 

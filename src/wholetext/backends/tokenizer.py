@@ -172,7 +172,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_table(path: Path) -> dict[str, Any]:
     """A file of a model folder that holds a JSON object."""
-    found = read_json(file_bytes(path, most=_TABLE, next=AGAIN, error=ModelError), where=str(path), next=AGAIN,
+    found = read_json(file_bytes(path, next=AGAIN, error=ModelError), where=str(path), next=AGAIN,
                       error=ModelError, constants=True, unique=False)  # fmt: skip
     if not isinstance(found, dict):
         raise ModelError(f"{path.name} is not a JSON object", where=str(path), next=AGAIN)

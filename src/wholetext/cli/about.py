@@ -14,7 +14,7 @@ import typer
 
 from wholetext.cli import options
 from wholetext.cli.shell.completion import complete_models, complete_names
-from wholetext.cli.terminal import entry, paged, print_json, warn
+from wholetext.cli.terminal import entry, paged, print_json
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -233,16 +233,12 @@ def info(format: options.TableOrJson = "table") -> None:
     scores = Cache()
     found = scores.info()
     scores.close()  # the size of the file settles
-    warn(scores.notes)
     if format == "json":
         print(json.dumps(dataclasses.asdict(found), default=str))
         return
     print(f"{found.path}  {found.bytes / 1e6:.1f} MB")
     for kind, number in found.counts.items():
         print(f"  {kind:<24} {number}")
-    if found.unused:
-        print(f"  {count(found.unused, 'value')} of wholetext 0.1.0, without checksum and not used; "
-              "`wholetext cache clear` removes them")
 
 
 @cache.command()
@@ -261,4 +257,3 @@ def clear(
         raise CacheError(f"the cache has no entries of kind {kind!r}", where=str(scores.path),
                          next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}")
     print(f"dropped {count(scores.clear(kind), 'value')}")
-    warn(scores.notes)

@@ -144,6 +144,7 @@ def build() -> typer.Typer:
         version: Annotated[
             bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
         ] = False,
+        debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     ) -> None:
         """Judge translations and other generated text as whole documents."""
 
@@ -158,7 +159,8 @@ def main(argv: list[str] | None = None) -> None:
     if argv is None:  # the CLI owns the process and its children
         os.environ.setdefault("WHOLETEXT_SPACY_WITHOUT_TORCH", "1")
         gc.set_threshold(50_000, 20, 100)  # texts and requests are no cycles: looking for some took 5 % of `score`
-    given = sys.argv[1:] if argv is None else argv
+    words = sys.argv[1:] if argv is None else argv
+    given, debug = [word for word in words if word != "--debug"], "--debug" in words  # it may also follow the verb
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WholetextWarning)  # verbs print notes themselves
@@ -169,6 +171,8 @@ def main(argv: list[str] | None = None) -> None:
                 code = build()(spread(given), prog_name="wholetext", standalone_mode=False)
                 raise SystemExit(code if isinstance(code, int) else 0)  # what a verb returns is no exit code
     except WholetextError as fault:
+        if debug:
+            raise
         _say(fault)
     except BrokenPipeError:  # the reader of a pipe went away: nothing to say
         sys.stderr.close()
@@ -185,17 +189,22 @@ def main(argv: list[str] | None = None) -> None:
             raise SystemExit(2) from None
         if mistake := usage_error(fault, given):
             _say(mistake)
-        if os.environ.get("WHOLETEXT_DEBUG"):
+        if debug:
             raise
-        print(f"error: wholetext failed unexpectedly: {type(fault).__name__}: {fault}\n"
-              "  → please report it; with WHOLETEXT_DEBUG=1 the same command shows where it happened", file=sys.stderr)
-        raise SystemExit(1) from None
+        _say_unexpected(fault)
 
 
 def _say(fault: WholetextError) -> NoReturn:
     said = re.sub(r"\n(?! )", "\n  ", printable(str(fault), keep="\n"))  # a line break in a name starts no new line
     complain(f"error: {said}")
     raise SystemExit(2) from None
+
+
+def _say_unexpected(fault: Exception) -> NoReturn:
+    reason = f"{type(fault).__name__}: {printable(str(fault))}".removesuffix(": ")
+    remedy = "give it more memory, or fewer texts" if isinstance(fault, MemoryError) else "please report it"
+    complain(f"error: wholetext failed unexpectedly: {reason}\n  → {remedy}; --debug shows where it happened")
+    raise SystemExit(1) from None
 
 
 if __name__ == "__main__":

@@ -39,10 +39,6 @@ def score(
     aligning: options.Aligning,
     out: options.Out = None,
     overwrite: options.Overwrite = False,
-    store: Annotated[
-        Literal["auto", "jsonl", "parquet"],
-        typer.Option("--store", help="Format of the run folder; auto is parquet from 1,000,000 rows on."),
-    ] = "auto",
     format: options.Format = "table",
     width: options.Decimals = None,
     score_only: Annotated[
@@ -91,7 +87,7 @@ def score(
     try:
         with progress_bar(quiet) as progress:
             results = make_run(loaded, metrics, replace(how, progress=progress), testing.significance(baseline),
-                               out=out, overwrite=overwrite, store=store)
+                               out=out, overwrite=overwrite)
     except WholetextError:
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise
@@ -236,7 +232,7 @@ def sweep(
     notes = (*loaded.warnings, *found.results.warnings)
     found = replace(found, results=replace(found.results, warnings=notes))
     if out is not None:
-        write_sweep(found, out)
+        write_sweep(found, out, overwrite=overwrite)
     with terminal.paged(format == "table"):
         _show_grid(found, format)
 

@@ -65,7 +65,6 @@ def train(
 
     To resume an interrupted run, run the same command again.
     """
-    from wholetext.files.cache import damage_notes
     from wholetext.meta.paragraphs import read_lengths
     from wholetext.scoring.engine import Engine
     from wholetext.training.recipe import make_recipe, settings
@@ -80,7 +79,6 @@ def train(
     found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds, threads,
                                 Engine(device=device), progress))
     progress.end()
-    terminal.warn(damage_notes())
     show(found)
 
 

@@ -1,8 +1,8 @@
-"""Folders whose files change all at once, and in which files of other people stay.
+"""Output folders: run and model folders are replaced as a whole, shared folders file by file.
 
-New files are staged in a hidden folder inside the target. A journal, renamed into place, is the commit point: from then
-on the new files count, although they are still being moved. Readers look through a journal they find; the next writer
-finishes the moves. Before the journal only the staged files exist, and the older files count.
+A run folder is written beside its target and swapped in under a lock: the older folder is renamed to
+``.NAME.wholetext-old``, the new one takes its name, files of others are moved over, and the rest is removed. A process
+killed between the two renames leaves the older folder under the hidden name; ``restore`` puts it back.
 """
 
 from __future__ import annotations
@@ -11,227 +11,325 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from wholetext.errors import WholetextError
-from wholetext.files.parsing import file_bytes, read_json
+from wholetext.files.parsing import read_json
 from wholetext.files.storage import is_temporary, refusing, remove_leftovers, sha256, sync, temporary, write_file
 
-JOURNAL = ".wholetext-journal.json"
-LIST = ".wholetext-files.json"  # files that were written, with their SHA-256, where no file of the kind lists them
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
 
-_PART = r"(?!\.\.?(?:/|$))[^/\0]+"
-_RELATIVE = re.compile(f"{_PART}(?:/{_PART})*")  # names that lead nowhere else
+    EXCLUSIVE = 0
+except ImportError:  # Windows: the existence of the lock file is the lock
+    EXCLUSIVE = os.O_EXCL
+
+LIST = ".wholetext-files.json"  # manifest: files that wholetext wrote, with their SHA-256
+_WAIT = 60.0  # seconds for a lock; it is held only while files are renamed
+_FOREIGN = "wholetext would replace this, and did not write it, or it was changed since"
+_REMEDY = "move it elsewhere, or choose another --out"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Description of a kind of output folder."""
+class OwnFolder:
+    """A kind of folder that holds one result of wholetext and is replaced as a whole."""
 
-    noun: str  # as messages call it
-    names: re.Pattern[str]  # the files that are written
+    noun: str
+    names: re.Pattern[str]  # of files that wholetext writes
     written: Callable[[Path], Mapping[str, str] | None]
-    """Files that wholetext wrote into a folder earlier, with their SHA-256 ("" where it is not known); None where the
-    folder is of another kind."""
+    """Files of an earlier result with their SHA-256 ("" where it is unknown), the manifest first; None where the folder
+    is of another kind."""
     error: type[WholetextError]
-    ignored: re.Pattern[str] = re.compile(r"(?!)")  # entries of other programs that do not make a folder foreign
-    shared: bool = False  # any folder is accepted, and its other files stay
+    ignored: re.Pattern[str] = re.compile(r"(?!)")  # entries that do not make a folder foreign
 
 
 @dataclass(frozen=True)
-class Journal:
-    """New files that count already and have not all been moved."""
+class SharedFolder:
+    """Files for any folder, whose other files stay."""
 
-    staged: Path
-    files: tuple[str, ...]
-    remove: Mapping[str, str]  # files of the older writing that the new one does not have, with their SHA-256
+    noun: str
+    error: type[WholetextError]
+    older: Callable[[Path], Mapping[str, str]] = lambda folder: {}  # files of 0.1.0, which wrote no manifest
 
 
-def check(folder: Path, kind: Kind, names: Sequence[str] = ()) -> None:
-    """An error, before any work, if the folder or some of its files cannot be written."""
+# ---------------------------------------------------------------- folders that are replaced
+
+
+@contextmanager
+def replacing_folder(
+    folder: Path, kind: OwnFolder, *, overwrite: bool = True, trial: bool = False
+) -> Iterator[Path]:
+    """Yield a new folder that takes the place of ``folder`` when the block ends; with ``trial``, check only.
+
+    Without ``overwrite`` only one of several concurrent writers succeeds; the folders of the others are kept under
+    numbered names, which their errors state.
+    """
+    target = _real(folder, kind.error)
+    staged, lock = temporary(target.parent, "staged"), _beside(target, "lock")
+    with (
+        _named(folder, staged, target), refusing(str(folder), kind.error, f"the {kind.noun}"),
+        _with_parents(target.parent), _removed(staged),
+    ):
+        remove_leftovers(target.parent, "staged")
+        with locked(lock, kind.error):
+            _check_own(target, kind, overwrite)
+        staged.mkdir(parents=True)
+        yield staged
+        if trial:
+            return
+        for path in (*staged.iterdir(), staged):
+            sync(path)
+        with locked(lock, kind.error):
+            _swap(target, staged, kind, overwrite)
+
+
+def check_folder(folder: Path, kind: OwnFolder, *, overwrite: bool = True) -> None:
+    """Raise, before any work, if the folder cannot be replaced."""
+    with replacing_folder(folder, kind, overwrite=overwrite, trial=True):
+        pass
+
+
+def restore(folder: Path, error: type[WholetextError]) -> None:
+    """Put back an older folder that a killed process left aside."""
+    target = os.path.realpath(folder) if "\0" not in str(folder) else ""
+    old = _beside(Path(target), "old")
+    if not os.path.lexists(target) and os.path.isdir(old):  # noqa: PTH112 - pathlib raises where a name is too long
+        what, lock = "the folder that an interrupted command left", _beside(Path(target), "lock")
+        with refusing(target, error, what), locked(lock, error):
+            if not os.path.lexists(target):
+                old.rename(target)
+
+
+def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
+    old = _beside(folder, "old")
+    if old.is_dir() and not folder.exists():
+        old.rename(folder)
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise kind.error(f"it is a file, not a {kind.noun}", where=str(folder), next="choose another --out")
+    if os.path.ismount(folder) or folder == Path.cwd():
+        raise kind.error(f"a {kind.noun} is replaced as a whole, which a mount point or the working directory cannot "
+                         "be", where=str(folder), next="give a folder inside it")
+    ours = kind.written(folder)
+    names = sorted(path.name for path in folder.iterdir())
+    foreign = [name for name in names if not is_temporary(name) and not kind.ignored.fullmatch(name)]
+    if ours is None and foreign:
+        raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
+                         next="choose another --out")
+    if ours is not None and not overwrite:
+        raise kind.error("there is a run here already", where=str(folder),
+                         next="choose another folder, or replace it with --overwrite (overwrite=True)")
+    for name in filter(kind.names.fullmatch, names):
+        if not _replaceable(folder / name, (ours or {}).get(name)):
+            raise kind.error(_FOREIGN, where=str(folder / name), next=_REMEDY)
+
+
+def _swap(folder: Path, staged: Path, kind: OwnFolder, overwrite: bool) -> None:
+    try:
+        _check_own(folder, kind, overwrite)
+    except WholetextError as fault:  # another process was faster
+        fault.next = f"the results of this command are in {_keep(staged, folder)}"
+        raise
+    old = _beside(folder, "old")
+    _carry(old, folder, kind)  # what a killed process left to do
+    if folder.exists():
+        shutil.copymode(folder, staged)
+        folder.rename(old)
+    staged.rename(folder)
+    sync(folder.parent)
+    _carry(old, folder, kind)
+
+
+def _carry(old: Path, folder: Path, kind: OwnFolder) -> None:
+    """Move files of others from the older folder to the new one, then remove the older."""
+    if not old.is_dir():
+        return
+    ours = [name for name in kind.written(old) or () if kind.names.fullmatch(name)]
+    for path in list(old.iterdir()):
+        if path.name not in ours and not os.path.lexists(folder / path.name):
+            path.rename(folder / path.name)
+    for name in reversed(ours):  # the manifest last
+        (old / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        old.rmdir()
+
+
+def _keep(staged: Path, folder: Path) -> Path:
+    """Rename a folder that lost its place to the first free numbered name."""
+    for number in range(2, 1000):
+        kept = folder.with_name(f"{folder.name}-{number}")
+        if not os.path.lexists(kept):
+            with suppress(OSError):
+                return staged.rename(kept)
+    return staged
+
+
+# ---------------------------------------------------------------- folders that several commands share
+
+
+@contextmanager
+def changing(folder: Path, kind: SharedFolder, trial: Sequence[str] | None = None) -> Iterator[Path]:
+    """Yield a folder for new files; each replaces its older version when the block ends, the manifest last.
+
+    With ``trial``, only check whether files of these names could be written.
+    """
+    target = _real(folder, kind.error)
+    staged = temporary(target, "staged")
+    with _named(folder, staged, target), refusing(str(folder), kind.error, f"the {kind.noun}"):
+        if target.exists() and not target.is_dir():
+            raise kind.error(f"it is a file, not a {kind.noun}", where=str(target), next="choose another --out")
+        with _with_parents(target), _removed(staged):
+            remove_leftovers(target, "staged")
+            _check_shared(target, kind, dict.fromkeys(trial or (), ""))
+            staged.mkdir(parents=True)
+            yield staged
+            if trial is None:
+                _move(target, staged, kind)
+
+
+def check(folder: Path, kind: SharedFolder, names: Sequence[str] = ()) -> None:
+    """Raise, before any work, if files of these names cannot be written."""
     with changing(folder, kind, names):
         pass
 
 
-@contextmanager
-def changing(folder: Path, kind: Kind, trial: Sequence[str] | None = None) -> Iterator[Path]:
-    """A new folder to write files into; all are moved to ``folder`` when the block ends, or none. With ``trial``,
-    only checks whether files of these names could be written.
-    """
-    if "\0" in str(folder):
-        raise kind.error("there is a NUL character in the name", where=repr(str(folder)), next="choose another --out")
-    folder = Path(os.path.realpath(folder))  # a link to a folder stays a link
-    with refusing(str(folder), kind.error, f"the {kind.noun}"):
-        if folder.exists() and not folder.is_dir():
-            raise kind.error(f"it is a file, not a {kind.noun}", where=str(folder), next="choose another --out")
-        made = [path for path in (folder, *folder.parents) if not path.exists()]  # innermost first
-        folder.mkdir(parents=True, exist_ok=True)
-        staged, committed = temporary(folder, "staged"), False
-        try:
-            with locked(folder):
-                _ours(folder, kind, trial or ())
-            staged.mkdir()
-            yield staged
-            if trial is None:
-                _commit(folder, staged, kind)
-        except WholetextError as fault:
-            fault.where = fault.where.replace(f"/{staged.name}", "")  # the requested path
-            raise
-        finally:
-            with suppress(OSError):
-                committed = staged.name in (folder / JOURNAL).read_text("utf-8", "replace")
-            if not committed:
-                shutil.rmtree(staged, ignore_errors=True)
-            for path in made:
-                with suppress(OSError):  # not empty: what we came for is in it
-                    path.rmdir()
-
-
-def finish(folder: Path, error: type[WholetextError]) -> None:
-    """Finish a writing that was interrupted after its commit point; nothing to do in any other case."""
-    if os.path.exists(folder / JOURNAL):  # noqa: PTH110 - pathlib raises where a name is too long
-        with refusing(str(folder), error, "the rest of an interrupted writing"), locked(folder):
-            _roll_forward(folder, error)
-
-
-def current(folder: Path, name: str, error: type[WholetextError]) -> Path:
-    """Where a file of the folder is now: in its place, or still staged."""
-    journal = _read_journal(folder, error)
-    if journal is not None and (name in journal.remove or (journal.staged / name).is_file()):
-        return journal.staged / name
-    return folder / name
-
-
-@contextmanager
-def locked(folder: Path, shared: bool = False) -> Iterator[None]:
-    """Lock the folder against other processes, where the system has such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # file systems without locks
-            fcntl.flock(number, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(number)
-
-
-# ---------------------------------------------------------------- committing
-
-
-def _commit(folder: Path, staged: Path, kind: Kind) -> None:
-    names = sorted(path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file())
-    strange = [name for name in names if not kind.names.fullmatch(name)]
-    assert not strange, f"{strange} would not be recognised as files of a {kind.noun}"
-    for name in names:
-        sync(staged / name)
-    with locked(folder):
-        older = _ours(folder, kind, names)
-        remove = {} if kind.shared else {name: sha256(folder / name) for name in older if name not in names}
-        if kind.shared:
-            listed = {**older, **{name: sha256(staged / name) for name in names}}
-            write_file(staged / LIST, json.dumps(listed, indent=1) + "\n", kind.error)
-            names.append(LIST)
-        for path in (staged, *(path for path in staged.rglob("*") if path.is_dir())):
-            sync(path)
-        content = {"staged": staged.name, "files": names, "remove": remove}
-        write_file(folder / JOURNAL, json.dumps(content, indent=1), kind.error)
-        _roll_forward(folder, kind.error)
-
-
-def _roll_forward(folder: Path, error: type[WholetextError]) -> None:
-    """Move what a journal lists; may be repeated at any point."""
-    journal = _read_journal(folder, error)
-    if journal is None:
-        return
-    for name in journal.files:
-        if (journal.staged / name).is_file():  # else it is moved already
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (journal.staged / name).replace(folder / name)
-    for name, digest in journal.remove.items():
-        path = folder / name
-        if path.is_file() and digest == sha256(path):
-            path.unlink()
-    sync(folder)
-    (folder / JOURNAL).unlink()
-    shutil.rmtree(journal.staged, ignore_errors=True)
-
-
-def _ours(folder: Path, kind: Kind, names: Sequence[str]) -> dict[str, str]:
-    """The files that were written here earlier; an error if other files are in the way."""
-    _roll_forward(folder, kind.error)
-    remove_leftovers(folder, "staged")
-    ours = kind.written(folder)
-    there = sorted(path.name for path in folder.iterdir())
-    foreign = [name for name in there if not is_temporary(name) and not kind.ignored.fullmatch(name)]
-    if ours is None and foreign and not kind.shared:
-        raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
-                         next="choose another --out")
-    ours = {name: digest for name, digest in (ours or {}).items() if kind.names.fullmatch(name)}
-    links = [part for name in names for part in _inside(folder, name) if part.is_symlink()]
-    if links:
-        raise kind.error("a folder is wanted here, and this is a link to another place", where=str(links[0]),
-                         next="move it elsewhere, or choose another --out")
-    for name in names if kind.shared else [name for name in there if kind.names.fullmatch(name)]:
-        path, fault = folder / name, ""
-        if any(os.path.lexists(parent) and not parent.is_dir() for parent in _inside(folder, name)):
-            path, fault = path.parent, "a folder is wanted here, and this is a file"
-        elif os.path.lexists(path) and (name not in ours or not path.is_file()):
-            fault = "wholetext would replace this, and did not write it"
-        elif os.path.lexists(path) and ours[name] not in ("", sha256(path)):
-            fault = "wholetext would replace this file, and it was changed since it was written"
-        if fault:
-            raise kind.error(fault, where=str(path), next="move it elsewhere, or choose another --out")
-    return {name: digest for name, digest in ours.items() if (folder / name).is_file()}
-
-
-def _inside(folder: Path, name: str) -> list[Path]:
-    """The folders between a folder and a file in it."""
-    return [folder / parent for parent in Path(name).parents[:-1]]
-
-
 def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
-    """The files that were written here, with their SHA-256; none where there is no list."""
+    """The files that wholetext wrote, with their SHA-256; none where there is no manifest."""
     path = folder / LIST
     if not path.is_file():
         return {}
-    found = read_json(file_bytes(path, most=1 << 24, error=error), where=str(path), error=error)
-    if not isinstance(found, dict) or not all(isinstance(digest, str) for digest in found.values()):
+    digests = read_json(path.read_bytes(), where=str(path), error=error)
+    if not isinstance(digests, dict) or not all(isinstance(digest, str) for digest in digests.values()):
         raise error("it is not a list of files", where=str(path), next="delete this file, or choose another folder")
-    return found
+    return digests
 
 
-def shared_kind(noun: str, error: type[WholetextError], older: Callable[[Path], Mapping[str, str]] | None = None
-                ) -> Kind:
-    """Files for any folder, which may have others; ``older`` recognises those that 0.1.0 wrote."""
+def _move(folder: Path, staged: Path, kind: SharedFolder) -> None:
+    digests = {path.relative_to(staged).as_posix(): sha256(path) for path in sorted(staged.rglob("*"))
+               if path.is_file()}
+    with locked(folder / ".wholetext-lock", kind.error):
+        ours = _check_shared(folder, kind, digests)
+        for name in digests:
+            sync(staged / name)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (staged / name).replace(folder / name)
+        write_file(folder / LIST, json.dumps({**ours, **digests}, indent=1) + "\n", kind.error)
 
-    def written(folder: Path) -> dict[str, str]:
-        listed = read_list(folder, error)
-        return listed or dict(older(folder) if older else {})
 
-    return Kind(noun, _RELATIVE, written, error, shared=True)
+def _check_shared(folder: Path, kind: SharedFolder, digests: Mapping[str, str]) -> dict[str, str]:
+    """Check that new files would replace nothing but files of wholetext; returns the manifest."""
+    ours = read_list(folder, kind.error) or dict(kind.older(folder))
+    for name, digest in digests.items():
+        path = folder / name
+        for parent in (folder / part for part in Path(name).parents[:-1]):
+            if parent.is_symlink() or (parent.exists() and not parent.is_dir()):
+                raise kind.error("a folder is needed here, and this is a file or a link to another place",
+                                 where=str(parent), next=_REMEDY)
+        if os.path.lexists(path) and not _replaceable(path, ours.get(name), digest):
+            raise kind.error(_FOREIGN, where=str(path), next=_REMEDY)
+    return ours
 
 
-def _read_journal(folder: Path, error: type[WholetextError]) -> Journal | None:
-    path = folder / JOURNAL
+def _replaceable(path: Path, written: str | None, digest: str | None = None) -> bool:
+    """Whether a file is as wholetext wrote it ("" where its SHA-256 is unknown), or as it is to be written."""
+    return path.is_file() and (written == "" or sha256(path) in (written, digest))
+
+
+# ---------------------------------------------------------------- locks and names
+
+
+@contextmanager
+def locked(path: Path, error: type[WholetextError]) -> Iterator[None]:
+    """Hold a lock file against other writers; where fcntl exists, one left by a killed process does not count."""
+    number = _acquire(path, error)
     try:
-        found = json.loads(path.read_bytes())
-        staged, files, remove = found["staged"], found["files"], found["remove"]
-        if not is_temporary(staged) or not all(_RELATIVE.fullmatch(name) for name in [*files, *remove]):
-            raise ValueError("it names files elsewhere")
-        passed = [folder / staged, *(part for name in [*files, *remove] for part in _inside(folder, name)),
-                  *(part for name in files for part in _inside(folder / staged, name))]
-        if any(part.is_symlink() for part in passed):  # never write outside of the requested folder
-            raise ValueError("it leads through a link to another place")
-        return Journal(folder / staged, tuple(files), dict(remove))
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
-        raise error(f"the record of an interrupted writing is damaged ({fault})", where=str(path),
-                    next="write to another folder, or delete this file") from None
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        if number is not None:
+            os.close(number)
+
+
+def _acquire(path: Path, error: type[WholetextError]) -> int | None:
+    end = time.monotonic() + _WAIT
+    while time.monotonic() < end:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            number = os.open(path, os.O_CREAT | os.O_RDWR | EXCLUSIVE, 0o666)
+        except FileExistsError:
+            time.sleep(0.02)
+            continue
+        except FileNotFoundError:
+            if path.parent.is_dir():  # else another writer removed its empty folders
+                raise
+            continue
+        if EXCLUSIVE:
+            os.close(number)
+            return None
+        if _is_locked(number, path):
+            return number
+        os.close(number)
+        time.sleep(0.02)
+    raise error("another command is writing here", where=str(path),
+                next="wait for it; if there is none, delete this file")
+
+
+def _is_locked(number: int, path: Path) -> bool:
+    try:
+        flock(number, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    with suppress(FileNotFoundError):  # the previous holder removed the file
+        return os.path.samestat(os.fstat(number), path.stat())
+    return False
+
+
+def _beside(folder: Path, what: str) -> Path:
+    return folder.parent / f".{folder.name}.wholetext-{what}"
+
+
+def _real(folder: Path, error: type[WholetextError]) -> Path:
+    """The folder with links resolved: a link to a folder stays a link."""
+    if "\0" in str(folder):
+        raise error("there is a NUL character in the name", where=repr(str(folder)), next="choose another --out")
+    return Path(os.path.realpath(folder))
+
+
+@contextmanager
+def _named(folder: Path, *hidden: Path) -> Iterator[None]:
+    """Name the requested folder in errors, not the paths behind it."""
+    try:
+        yield
+    except WholetextError as fault:
+        for path in hidden:
+            fault.where = fault.where.replace(str(path), str(folder))
+        raise
+
+
+@contextmanager
+def _removed(staged: Path) -> Iterator[None]:
+    """Remove a temporary folder at the end."""
+    try:
+        yield
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+@contextmanager
+def _with_parents(folder: Path) -> Iterator[None]:
+    """Create a folder and its parents; remove those that are empty at the end."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        for path in made:
+            with suppress(OSError):  # not empty
+                path.rmdir()

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count, did_you_mean
-from wholetext.files.text_store import StoredTexts
-from wholetext.io.stored import StoredDocuments
 from wholetext.languages import pair_of, same_language
 from wholetext.notebook.display import brief
 from wholetext.types import Corpus, Output
@@ -39,9 +37,9 @@ class Loaded:
         if refs is not None:
             known = list(dict.fromkeys(_reference_names(corpus)))
             wanted = [_known("reference", name, known, corpus.id) for name in refs]
-            docs = corpus.docs
-            corpus = replace(corpus, docs=docs.keep(wanted) if isinstance(docs, StoredDocuments) else tuple(
-                replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs}) for doc in docs))
+            corpus = replace(corpus, docs=tuple(
+                replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs})
+                for doc in corpus.docs))
         if systems is not None:
             by_name = {output.system: output for output in outputs}
             chosen = [_known("system", name, list(by_name), corpus.id) for name in dict.fromkeys(systems)]
@@ -90,8 +88,7 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
             raise InputError(f"two outputs are named {output.system!r}", where=place,
                              next="give each system its own name (a system is named after its file)")
         notes += _check_output(corpus, output, place)
-        docs = output.docs if isinstance(output.docs, StoredTexts) else {doc: output.docs[doc] for doc in corpus.ids}
-        ordered[output.system] = replace(output, docs=docs)
+        ordered[output.system] = replace(output, docs={doc: output.docs[doc] for doc in corpus.ids})
     if outputs and bare:
         notes.append(BARE)
         sizes = {doc: len(segments) for doc, segments in outputs[0].docs.items()}
@@ -100,9 +97,7 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
 
 
 def _reference_names(corpus: Corpus) -> Sequence[str]:
-    """Of every document that is in memory, and so often the same ones."""
-    if isinstance(corpus.docs, StoredDocuments):
-        return corpus.docs.reference_names
+    """Reference names of all documents, with repetitions."""
     return [name for doc in corpus.docs for name in doc.refs]
 
 

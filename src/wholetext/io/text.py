@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from wholetext.errors import InputError, did_you_mean
+from wholetext.files.parsing import reading
 from wholetext.files.storage import writing
 
 FilePath = str | os.PathLike[str]
@@ -111,10 +112,11 @@ class _Unzipped(io.RawIOBase):
 
 @contextmanager
 def opened(path: FilePath) -> Iterator[TextFile]:
-    """A file to read, closed at the end; gzip or plain by its first bytes."""
+    """A file to read, closed at the end; whatever its reader does not foresee is an error that names it."""
     file = TextFile(path)
     try:
-        yield file
+        with reading(file.name):
+            yield file
     finally:
         file.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from wholetext.errors import InputError, WriteError
-from wholetext.files.output_folder import changing, check, shared_kind
+from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.io.assembly import Loaded
 from wholetext.io.formats import evalset as folders
 from wholetext.io.formats.scores import human_names, write_table
@@ -190,7 +190,7 @@ def _write(found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: s
             continue
         name = f"{loaded.corpus.id}.k{chosen.k}"
         folder = out if format == "jsonl" else out / name
-        with changing(folder, shared_kind("folder of paragraphs", WriteError)) as staged:
+        with changing(folder, SharedFolder("folder of paragraphs", WriteError)) as staged:
             if format == "jsonl":
                 write_jsonl(staged / f"{name}.{pair}.jsonl", rated, loaded, joiner)
                 continue

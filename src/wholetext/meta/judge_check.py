@@ -104,13 +104,14 @@ def judge_check(
     return JudgeCheck(tuple(specs), settings, measures, results, notes)
 
 
-def write_judge_check(found: JudgeCheck, folder: Path | str) -> None:
+def write_judge_check(found: JudgeCheck, folder: Path | str, *, overwrite: bool = True) -> None:
     """Write a run folder like any other, with the figures in judge-check.json."""
     import json
 
     from wholetext.scoring.results import write_run
 
-    write_run(found.results, folder, {FILE: json.dumps(found.as_json(), ensure_ascii=False, indent=1)})
+    figures = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
+    write_run(found.results, folder, {FILE: figures}, overwrite=overwrite)
 
 
 def _judge(text: str) -> Spec:

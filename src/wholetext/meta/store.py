@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import RunError
-from wholetext.files.output_folder import changing, current, shared_kind
+from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import write_file
 from wholetext.io.formats.scores import write_table
@@ -116,12 +116,12 @@ def _of_0_1_0(folder: Path) -> dict[str, str]:
     return dict.fromkeys([FILE, *(path.relative_to(folder).as_posix() for path in scores)], "")
 
 
-META = shared_kind("folder of a meta-evaluation", RunError, _of_0_1_0)
+META = SharedFolder("folder of a meta-evaluation", RunError, _of_0_1_0)
 
 
 def read_meta(folder: Path | str) -> dict[str, Any]:
     """The JSON of a folder that ``write_meta`` wrote."""
-    path = current(Path(folder), FILE, RunError)
+    path = Path(folder) / FILE
     try:
         found = read_json(path.read_bytes(), where=str(path), error=RunError, constants=True,
                           next="run `wholetext meta` again")

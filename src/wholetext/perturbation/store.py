@@ -16,7 +16,7 @@ from wholetext.types import Corpus
 FIGURES, ITEMS = "stress.json", "stress.jsonl"
 
 
-def write_stress(found: Stress, folder: Path | str) -> Stress:
+def write_stress(found: Stress, folder: Path | str, *, overwrite: bool = True) -> Stress:
     """Write a run folder like any other, with the figures in stress.json and every item in stress.jsonl.
 
     `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returned with a note on items that
@@ -28,7 +28,8 @@ def write_stress(found: Stress, folder: Path | str) -> Stress:
                 "of it, or where the source has other segments")
         found = replace(found, notes=(*found.notes, note))
     lines = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in items)
-    write_run(found.results, folder, {FIGURES: json.dumps(found.as_json(), ensure_ascii=False, indent=1), ITEMS: lines})
+    figures = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
+    write_run(found.results, folder, {FIGURES: figures, ITEMS: lines}, overwrite=overwrite)
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import RunError, choices
-from wholetext.files.output_folder import changing, shared_kind
+from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.notebook.display import brief
 from wholetext.ranking.aggregate import METHODS, positions
@@ -29,7 +29,7 @@ from wholetext.version import __version__
 
 FORMAT = 1
 FILE = "ranking.json"
-RANKING = shared_kind("folder of a ranking", RunError)
+RANKING = SharedFolder("folder of a ranking", RunError)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from wholetext.errors import MissingExtra, SpecError, WriteError, did_you_mean
-from wholetext.files.output_folder import changing, shared_kind
+from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.panels import Bars, Curves, Grid, Study
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Format = Literal["pdf", "svg", "png"]
 PPI = 200
-FIGURES = shared_kind("folder of figures", WriteError)
+FIGURES = SharedFolder("folder of figures", WriteError)
 COLUMNS = 4  # metrics side by side
 LABELS = 40  # documents whose names are written below a heat-map
 # muted colours that colour-blind readers can distinguish

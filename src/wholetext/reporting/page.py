@@ -83,12 +83,12 @@ def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]
             studies.append(source)
         elif isinstance(source, Results):
             runs.append(source)
-        elif not Path(source).is_dir():
+        elif not run_file(Path(source), "run.json").parent.is_dir():
             studies.append(read_study(Path(source)))
         else:
-            held = [file for name in FILES if (file := run_file(Path(source), name)).is_file()]
+            held = [file for name in FILES if (file := Path(source) / name).is_file()]
             studies += [read_study(file) for file in held]
-            if run_file(Path(source), "run.json").is_file():
+            if (Path(source) / "run.json").is_file():
                 (swept if held else runs).append(Path(source))
             elif not held:
                 raise RunError("there is neither a run nor a study in this folder", where=str(source), next=(

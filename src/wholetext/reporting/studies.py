@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from wholetext.errors import InputError, RunError, count
-from wholetext.files.parsing import read_json
+from wholetext.files.parsing import read_json, reader
 from wholetext.reporting.judge_panels import judge_check
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 from wholetext.reporting.rankings import ranking
@@ -21,6 +21,7 @@ LOSSES = {"dropped": "segments in no window", "lost_context": "rows that lost co
           "lost_focus": "rows that lost scored text"}  # fmt: skip
 
 
+@reader
 def read_study(path: Path) -> Study:
     """A study from its JSON; its kind is in the file (``kind``) or follows from its shape."""
     try:

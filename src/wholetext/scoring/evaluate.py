@@ -16,7 +16,7 @@ from wholetext.backends.chat.calls import Calls
 from wholetext.backends.device import DTYPES, need_gpus
 from wholetext.errors import InputError, WholetextWarning, count
 from wholetext.executor import Executor
-from wholetext.files.cache import Cache, damage_notes, note_damage
+from wholetext.files.cache import Cache
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.languages import language
@@ -95,7 +95,6 @@ class Options:
             if not shared:
                 executor.close()
             if cache:
-                note_damage(*cache.notes)
                 cache.close()
 
 
@@ -157,7 +156,7 @@ def _evaluate(
     notes = (*codes, *aligned, *realigned, *Results(corpus, tuple(outputs), scores).notes)
     return Results(
         corpus, tuple(outputs), scores,
-        warnings=tuple(dict.fromkeys((*notes, *damage_notes(), *suspicions))),
+        warnings=tuple(dict.fromkeys((*notes, *suspicions))),
         counts={**computer.engine.counts, **options.calls.counts},
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=computer.environment(), spell=_spell,
@@ -199,10 +198,8 @@ def _flagged(
     """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
     from wholetext.flags import formats
     from wholetext.flags.input_checks import input_notes
-    from wholetext.flags.sampled import sampled
 
     found: dict[str, list[Flag]] = {}
-    corpus, outputs, sample = sampled(corpus, outputs)
     if progress:
         progress(FLAGS, 0, len(outputs))
     submitted = map(partial(executor.submit, _flags, corpus), outputs)
@@ -212,7 +209,7 @@ def _flagged(
         if progress:
             progress(FLAGS, len(found), len(outputs))
     lines = formats.notes_on_flags(found, source=corpus.has_source)
-    notes = [sample, *input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
+    notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
     return found, [note for note in notes if note]
 
 

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from wholetext.errors import MissingExtra, RunError, choices, count
-from wholetext.files.output_folder import Kind, changing, check, current, locked
-from wholetext.files.parsing import read_json
+from wholetext.errors import RunError, choices
+from wholetext.files.output_folder import OwnFolder, check_folder, replacing_folder, restore
 from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
-from wholetext.scoring.run_schema import (
-    AGAIN,
-    FORMAT,
-    Arrays,
-    Place,
-    check_details,
-    check_document,
-    check_head,
-    check_reduction,
-    check_rows,
-    listed,
-    seal,
-)
-from wholetext.scoring.stores import columnar, json_lines
+from wholetext.scoring import run_files
+from wholetext.scoring.run_files import AGAIN, FORMAT
 from wholetext.spec import given_parameters
-from wholetext.types import Corpus, Document, Level, Metric, Output, Rows, Scores, Signature
+from wholetext.types import Corpus, Level, Metric, Output, Scores, Signature
 from wholetext.version import __version__
 
-Store = Literal["auto", "jsonl", "parquet"]
-ROWS = 1_000_000  # from which ``auto`` is Parquet
 LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
 
 
@@ -91,10 +75,7 @@ class Results(RunTable):
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
         """Write a run folder, as `wholetext score --out` does; ``Results.load`` and every command read it."""
-        if not overwrite and run_file(Path(folder), "run.json").exists():
-            raise RunError("there is a run here already", where=str(folder),
-                           next="choose another folder, or replace it with overwrite=True")
-        write_run(self, folder)
+        write_run(self, folder, overwrite=overwrite)
 
     @classmethod
     def load(cls, folder: Path | str) -> Results:
@@ -115,77 +96,59 @@ class Results(RunTable):
         return found
 
 
-def write_run(results: Results, folder: Path | str, more: Mapping[str, str] | None = None, store: Store = "auto"
-              ) -> None:
+def write_run(
+    results: Results, folder: Path | str, more: Mapping[str, str] | None = None, *, overwrite: bool = True
+) -> None:
     """Write a run folder, with ``more`` text files by name. An older run in it is replaced, all of it or nothing; files
-    that wholetext did not write stay. ``store``: JSON lines and NumPy archives, or Parquet; see ``store_of``.
+    that wholetext did not write stay.
     """
-    chosen, note = store_of(results, store)
-    results = replace(results, warnings=tuple(dict.fromkeys((*results.warnings, *([note] if note else [])))))
-    with changing(Path(folder), RUN) as staged:
+    with replacing_folder(Path(folder), RUN, overwrite=overwrite) as staged:
         for name, text in (more or {}).items():
             (staged / name).write_text(text, "utf-8")
-        _write_files(results, staged, parquet=chosen == "parquet")
+        _write_files(results, staged)
 
 
-def store_of(results: Results, store: Store = "auto") -> tuple[Store, str]:
-    """The form of a run folder, and a note if it was chosen automatically: Parquet for runs of many rows."""
-    rows = sum(len(one.rows) for by_system in results.scores.values() for one in by_system.values())
-    if store != "auto" or rows < ROWS:
-        return ("jsonl" if store == "auto" else store), ""
-    if not columnar.available():
-        return "jsonl", (f"{rows:,} rows reopen faster from Parquet: pip install 'wholetext[parquet]' "
-                         "writes such run folders")
-    return "parquet", f"the run folder is in Parquet, because it has {rows:,} rows; --store jsonl writes JSON lines"
-
-
-def refuse_unwritable(folder: Path | str, *, overwrite: bool = True, store: Store = "auto") -> None:
-    """An error, before any work, where a run folder cannot be written, or has a run and ``overwrite`` is false."""
-    if store not in get_args(Store):
-        raise RunError(f"there is no form {store!r} of a run folder", next=f"store is {', '.join(get_args(Store))}")
-    if store == "parquet" and not columnar.available():
-        raise MissingExtra("pyarrow", "parquet")
-    check(Path(folder), RUN)
-    if not overwrite and run_file(Path(folder), "run.json").exists():
-        raise RunError("there is a run here already", where=str(folder),
-                       next="choose another --out, or replace it with --overwrite")
+def refuse_unwritable(folder: Path | str, *, overwrite: bool = True) -> None:
+    """Raise, before any work, where a run folder cannot be written, or has a run and ``overwrite`` is false."""
+    check_folder(Path(folder), RUN, overwrite=overwrite)
 
 
 def run_file(folder: Path, name: str) -> Path:
-    """Where a file of a run folder is: in its place, or still staged where writing was interrupted."""
-    return current(folder, name, RunError)
+    """A file of a run folder, which is put back first if an interrupted command left it aside."""
+    restore(folder, RunError)
+    return folder / name
 
 
 def _written(folder: Path) -> dict[str, str] | None:
     """The files that an earlier run left in a folder; None if its run.json was not written by wholetext."""
     try:
-        found = listed(json.loads((folder / "run.json").read_bytes()))
-        if found is not None and "grid.json" not in found and (folder / "grid.json").is_file():
-            grid = json.loads((folder / "grid.json").read_bytes())  # of a sweep; 0.1.0 did not list it
-            found |= {"grid.json": ""} if grid["kind"] == "sweep" and grid["cells"] else {}
-        return found
+        head = json.loads((folder / "run.json").read_bytes())
+        if not {"wholetext", "format", "systems", "metrics"} <= set(head):
+            return None
+        if "files" in head:
+            return {"run.json": "", **head["files"]}
+        numbers = range(len(head["metrics"]))  # 0.1.0 listed no files
+        names = ["run.json", "texts.jsonl", "results.jsonl", *(f"stats{i}.npz" for i in numbers)]
+        names += [f"details{i}.json" for i in numbers]
+        if (folder / "grid.json").is_file():
+            names += ["grid.json"] * (json.loads((folder / "grid.json").read_bytes())["kind"] == "sweep")
+        return dict.fromkeys(names, "")
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
+# stores of 0.2 in Parquet are replaced, but not read
 _NAMES = re.compile(r"(run|grid|judge-check|stress)\.json|(texts|results)\.(jsonl|parquet)|stats\d+\.(npz|parquet)|"
                     r"details\d+\.json|stress\.jsonl")
-RUN = Kind("run folder", _NAMES, _written, RunError)
+RUN = OwnFolder("run folder", _NAMES, _written, RunError)
 
 
-def _write_files(results: Results, fresh: Path, parquet: bool) -> None:
-    if parquet:
-        columnar.write_texts(fresh / "texts.parquet", results.corpus, results.outputs)
-        columnar.write_results(fresh / "results.parquet", results.scores, LEVELS)
-    else:
-        json_lines.write_texts(fresh / "texts.jsonl", results.corpus, results.outputs)
-        json_lines.write_results(fresh / "results.jsonl", results.scores, LEVELS)
+def _write_files(results: Results, fresh: Path) -> None:
+    run_files.write_texts(fresh / "texts.jsonl", results.corpus, results.outputs)
+    run_files.write_results(fresh / "results.jsonl", results.scores, LEVELS)
     metrics = []
     for i, (spec, by_system) in enumerate(results.scores.items()):
-        if parquet:
-            columnar.write_stats(fresh / f"stats{i}.parquet", by_system)
-        else:
-            json_lines.write_stats(fresh / f"stats{i}.npz", by_system)
+        run_files.write_stats(fresh / f"stats{i}.npz", by_system)
         details = [list(scores.details) for scores in by_system.values()]
         if any(details):
             (fresh / f"details{i}.json").write_text(json.dumps(details, ensure_ascii=False), "utf-8")
@@ -200,104 +163,60 @@ def _write_files(results: Results, fresh: Path, parquet: bool) -> None:
             "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
             "flags": results.flags, "comparison": results.comparison, "environment": dict(results.environment),
             "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())}}
-    (fresh / "run.json").write_text(seal(head), "utf-8")
+    (fresh / "run.json").write_text(run_files.seal(head), "utf-8")
 
 
 def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
     """Read a run folder; ``metric_of`` gives the metric behind a spec and a language pair (its ``reduce`` turns
     statistics into scores)."""
+    restore(folder, RunError)
     if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
         is_file = os.path.isfile(folder)  # noqa: PTH113
         raise RunError("this is a file, not a run folder" if is_file else "there is no such folder", where=str(folder),
                        next="give a folder that `wholetext score --out` wrote")
+    opened = folder.stat()
     try:
-        with locked(folder, shared=True):
-            place = Place(str(folder / "run.json"))
-            head = check_head(_json(_Files(folder, {}).read("run.json"), place), place)
-            files = _Files(folder, head.get("files"))
-            stored = "texts.parquet" in files.left
-            corpus, outputs = (columnar.read_texts(files.checked("texts.parquet"), head) if stored else
-                               _read_texts(files, head))
-            scores = {}
-            for i, entry in enumerate(head["metrics"]):
-                scores[entry["spec"]] = _read_metric(files, i, entry, metric_of(entry["spec"], corpus.langs), corpus)
-            files.check_rest()
-    except OSError as fault:
-        raise RunError(f"the run folder cannot be read ({fault.strerror or fault})",
-                       where=str(fault.filename or folder), next="check its permissions and the disk") from None
+        return _read_files(folder, metric_of)
+    except (RunError, OSError) as fault:
+        if folder.exists() and os.path.samestat(opened, folder.stat()):
+            if isinstance(fault, RunError):
+                raise
+            raise RunError(f"the run folder cannot be read ({fault.strerror or fault})",
+                           where=str(fault.filename or folder), next="check its permissions and the disk") from None
+    return read_run(folder, metric_of)  # it was replaced while it was read
+
+
+def _read_files(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
+    head = run_files.read_head(folder)
+    files = head.get("files") or {}
+    corpus, outputs = run_files.read_texts(run_files.read_file(folder, "texts.jsonl", files), folder / "texts.jsonl",
+                                           head)
+    scores = {}
+    for i, entry in enumerate(head["metrics"]):
+        metric = metric_of(entry["spec"], corpus.langs)
+        path = folder / f"stats{i}.npz"
+        every = run_files.read_stats(run_files.read_file(folder, path.name, files), path, entry, corpus, metric.reduce)
+        details: list[list[Any]] = [[]] * len(every)
+        if entry["details"]:
+            path, sizes = folder / f"details{i}.json", [len(stats) for _, stats, _ in every]
+            details = run_files.read_details(run_files.read_file(folder, path.name, files), path, sizes)
+        scores[entry["spec"]] = {system: _scores(entry, j, metric, every[j], details[j])
+                                 for j, system in enumerate(entry["systems"])}
     return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"],
-                   head.get("comparison", {}), head.get("environment", {}))
+                   head.get("comparison") or {}, head.get("environment") or {})
 
 
-class _Files:
-    """The files of a run folder, each compared with the SHA-256 that run.json has of it."""
-
-    def __init__(self, folder: Path, listed: Mapping[str, str] | None) -> None:
-        self.folder, self.left = folder, dict(listed or {})
-
-    def read(self, name: str) -> bytes:
-        path = run_file(self.folder, name)
-        if not path.is_file():
-            raise RunError(f"{name} is missing", where=str(self.folder),
-                           next="give a folder that `wholetext score --out` wrote")
-        data = path.read_bytes()
-        wanted = self.left.pop(name, None)
-        Place(str(path)).need(wanted in (None, hashlib.sha256(data).hexdigest()), _CHANGED)
-        return data
-
-    def checked(self, name: str) -> Path:
-        """The place of a file that is too large to be read at once."""
-        path = run_file(self.folder, name)
-        place = Place(str(path))
-        place.need(path.is_file(), "the file is missing")
-        place.need(self.left.pop(name, "") == sha256(path), _CHANGED)
-        return path
-
-    def check_rest(self) -> None:
-        """Compare the files that nothing here reads."""
-        for name, wanted in self.left.items():
-            path = run_file(self.folder, name)
-            Place(str(path)).need(RUN.names.fullmatch(name) and path.is_file(), "the file is missing")
-            Place(str(path)).need(sha256(path) == wanted, _CHANGED)
-
-
-_CHANGED = "the file was changed since it was written (its SHA-256 differs)"
-
-
-def _json(data: bytes, place: Place) -> Any:
-    return read_json(data, where=place.where, next=AGAIN, error=RunError, constants=True)
-
-
-def _read_metric(
-    files: _Files, i: int, entry: dict[str, Any], metric: Metric, corpus: Corpus
-) -> dict[str, Scores]:
-    docs, sizes = corpus.ids, corpus.sizes
-    most = 1000 + 16 * (len(docs) + int(sizes.sum()))  # rows of a system
-    parquet = f"stats{i}.parquet" in files.left
-    place = Place(str(files.folder / f"stats{i}.{'parquet' if parquet else 'npz'}"))
-    every = (columnar.read_stats(files.checked(f"stats{i}.parquet"), entry["systems"], most) if parquet else
-             json_lines.read_stats(Arrays(files.read(f"stats{i}.npz"), most, place), len(entry["systems"])))
-    found = {}
-    given = given_parameters(entry["spec"])
-    for j, (system, (doc, start, stop, weight, stats, lost)) in enumerate(zip(entry["systems"], every)):
-        rows = Rows(docs, sizes, doc, start, stop, weight)
-        check_rows(rows, stats, place)
-        check_reduction(metric.reduce, stats, len(entry["outputs"]), place)
-        place.need(lost is None or lost.shape == (len(stats), 2), "lost tokens are not given for every row")
-        found[system] = Scores(
-            metric=entry["spec"], system=system, rows=rows, stats=stats,
-            reduce=metric.reduce, reduce_rows=metric.reduce_rows, reduce_docs=metric.reduce_docs,
-            outputs=tuple(entry["outputs"]),
-            higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
-            signature=Signature(entry["signatures"][j], given), lost=lost, stated=tuple(entry.get("notes", ())),
-            decimals=metric.decimals,
-        )
-    if entry["details"]:
-        place = Place(str(files.folder / f"details{i}.json"))
-        lengths = [len(scores.stats) for scores in found.values()]
-        details = check_details(_json(files.read(f"details{i}.json"), place), lengths, place)
-        found = {system: replace(found[system], details=tuple(some)) for system, some in zip(found, details)}
-    return found
+def _scores(entry: Mapping[str, Any], j: int, metric: Metric, read: run_files.Stats, details: list[Any]) -> Scores:
+    """The scores of the ``j``-th system of a metric."""
+    rows, stats, lost = read
+    return Scores(
+        metric=entry["spec"], system=entry["systems"][j], rows=rows, stats=stats,
+        reduce=metric.reduce, reduce_rows=metric.reduce_rows, reduce_docs=metric.reduce_docs,
+        outputs=tuple(entry["outputs"]),
+        higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
+        signature=Signature(entry["signatures"][j], given_parameters(entry["spec"])), lost=lost,
+        stated=tuple(entry.get("notes") or ()), decimals=metric.decimals, details=tuple(details),
+    )
 
 
 @contextmanager
@@ -308,17 +227,3 @@ def damaged_details(scores: Scores) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:
         raise RunError(f"the details of {scores.metric} for {scores.system} are damaged "
                        f"({type(fault).__name__}: {fault})", next=AGAIN) from None
-
-
-def _read_texts(files: _Files, head: dict[str, Any]) -> tuple[Corpus, tuple[Output, ...]]:
-    docs, place = [], Place(str(files.folder / "texts.jsonl"))
-    outputs: dict[str, dict[str, tuple[str, ...]]] = {system: {} for system in head["systems"]}
-    for line in files.read("texts.jsonl").splitlines():
-        entry = check_document(_json(line, place), head["systems"], place)
-        docs.append(Document(entry["doc"], entry["src"], entry["refs"], entry["meta"]))
-        for system, text in entry["outputs"].items():
-            outputs[system][entry["doc"]] = tuple(text)
-    place.need(len(docs) == head["documents"], f"it has {count(len(docs), 'document')} instead of {head['documents']}")
-    place.need(len({doc.id for doc in docs}) == len(docs), "a document occurs twice")
-    langs = (head["langs"][0], head["langs"][1])
-    return Corpus(head["corpus"], langs, tuple(docs)), tuple(Output(name, text) for name, text in outputs.items())

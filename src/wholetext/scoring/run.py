@@ -10,19 +10,17 @@ from wholetext.errors import InputError, choices
 from wholetext.io import Loaded
 from wholetext.scoring.comparison import stored
 from wholetext.scoring.evaluate import SIGNIFICANCE, Options, evaluate
-from wholetext.scoring.results import Results, Store, refuse_unwritable, store_of, write_run
+from wholetext.scoring.results import Results, refuse_unwritable, write_run
 from wholetext.significance.compare import Comparison, Significance
 
 
 def make_run(
     loaded: Loaded, metrics: Sequence[str] | str, options: Options | None = None,
     significance: Significance | None = None, *, out: Path | str | None = None, overwrite: bool = False,
-    store: Store = "auto",
 ) -> Results:
     """Score all outputs with all metrics and compare the systems; ``compare_run`` returns the comparisons.
 
-    With ``out`` everything is written to this run folder, in the form ``store``. What cannot work is refused before
-    anything is scored.
+    With ``out`` everything is written to this run folder. What cannot work is refused before anything is scored.
     """
     how, systems = significance or Significance(), [output.system for output in loaded.outputs]
     if how.baseline is not None and how.baseline not in systems:
@@ -31,7 +29,7 @@ def make_run(
     if not 0 < how.alpha < 1:
         raise InputError(f"alpha is {how.alpha}", next="give a level between 0 and 1, such as 0.05")
     if out is not None:
-        refuse_unwritable(out, overwrite=overwrite, store=store)
+        refuse_unwritable(out, overwrite=overwrite)
     results = evaluate(loaded.corpus, loaded.outputs, metrics, options)
     progress = options.progress if options else None
     compared: list[Comparison] = []
@@ -44,7 +42,5 @@ def make_run(
     comparison = stored(how, compared)
     results = replace(results, warnings=(*loaded.warnings, *results.warnings), comparison=comparison)
     if out is not None:
-        store, note = store_of(results, store)
-        results = replace(results, warnings=(*results.warnings, note)) if note else results
-        write_run(results, out, store=store)
+        write_run(results, out, overwrite=overwrite)
     return results

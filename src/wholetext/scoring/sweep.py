@@ -158,9 +158,10 @@ def sweep(
     )
 
 
-def write_sweep(found: Sweep, folder: Path | str) -> None:
+def write_sweep(found: Sweep, folder: Path | str, *, overwrite: bool = True) -> None:
     """Write a run folder like any other, with the grid in grid.json."""
-    write_run(found.results, folder, {"grid.json": json.dumps(found.as_json(), ensure_ascii=False, indent=1)})
+    grid = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
+    write_run(found.results, folder, {"grid.json": grid}, overwrite=overwrite)
 
 
 def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple[Axes, list[str]]:

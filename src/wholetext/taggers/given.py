@@ -25,7 +25,6 @@ from wholetext.taggers.plain import locate, sentences
 
 _COLUMNS: dict[Layer, str] = {"tag": "tags", "pos": "pos", "morph": "morph", "lemma": "lemmas", "entity": "entities",
                               "sentence": "sentences"}
-_LARGEST = 1 << 28  # bytes of a file of annotations
 _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?")
 Found = tuple[str, Analysis, frozenset[Layer]]  # a segment, its annotation, the layers that it has
 
@@ -41,7 +40,7 @@ class GivenAnalyser(Analyser):
         self._known: dict[str, Analysis] = {}
         given: set[Layer] = set()
         for file in sorted(item for item in path.iterdir() if item.is_file()) if path.is_dir() else [path]:
-            data = file_bytes(file, most=_LARGEST)
+            data = file_bytes(file)
             digest.update(data)
             text = decoded(data, file)
             read = _from_json if text.lstrip()[:1] in ("{", "[") else _from_conllu

@@ -13,7 +13,7 @@ from wholetext.backends.device import torch_module
 from wholetext.backends.learned.config import plain
 from wholetext.backends.learned.folder import MODEL, Array, read_weights, write_weights
 from wholetext.errors import InputError, ModelError, RunError
-from wholetext.files.output_folder import check
+from wholetext.files.output_folder import check_folder
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import refusing, replacing, write_file
 from wholetext.training.examples import Verdict
@@ -21,7 +21,7 @@ from wholetext.training.recipe import Recipe
 
 RUN, STATE = "run.json", "state.pt"
 _OWN = re.compile(r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|state\.pt)\.new"
-                  r"|features\.sqlite(-wal|-shm|\.damaged-.*)?")
+                  r"|features\.sqlite(-wal|-shm)?")
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Checkpoints:
 
     def claim(self, recipe: Recipe, fresh: bool) -> None:
         """Raise, before any work, if the folder contains a run of another recipe or foreign files."""
-        check(self.folder.parent, MODEL)
+        check_folder(self.folder.parent, MODEL)
         if fresh:
             self._remove()
         mine, there = json.loads(json.dumps(plain(recipe))), self._there().get("recipe")

@@ -22,7 +22,6 @@ _QUOTED = re.compile(r"(?<!\S)([\"']) (.+?) \1(?!\w)")
 _JOINED = re.compile(r"(?<=\w) ([-–/@]) (?=\w)")
 
 
-MOST = 1 << 28  # bytes of a file
 
 
 class Sentence(NamedTuple):
@@ -38,7 +37,7 @@ class Sentence(NamedTuple):
 
 def read_sentences(path: Path, other: str, human: str, tokenized: bool) -> Iterator[Sentence]:
     """The judged sentences of a file that have a text ``other`` and a score ``human``."""
-    for number, line in enumerate(file_bytes(path, most=MOST).decode("utf-8", "strict").splitlines(), 1):
+    for number, line in enumerate(file_bytes(path).decode("utf-8", "strict").splitlines(), 1):
         where = f"{path}, line {number}"
         row = read_json(line.encode(), where=where, error=InputError, next="check the file")
         if not isinstance(row, dict):

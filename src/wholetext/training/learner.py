@@ -26,7 +26,7 @@ from wholetext.backends.learned.forms import (
     standardise,
 )
 from wholetext.errors import InputError
-from wholetext.files.cache import Cache, content_key, note_damage
+from wholetext.files.cache import Cache, content_key
 from wholetext.scoring.engine import Engine, request_key
 from wholetext.training.examples import Examples
 from wholetext.training.linear import signed_ridge
@@ -188,7 +188,6 @@ def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engi
         store.put("features", fresh.items())
         found.update(fresh)
     tell(len(distinct), len(distinct))
-    note_damage(*store.notes)
     store.close()
     whole = np.frombuffer(b"".join(found[keys[pair]] for pair in pairs), dtype="<f4")
     return whole.reshape(len(pairs), form.width).astype(np.float32)

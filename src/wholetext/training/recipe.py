@@ -10,7 +10,7 @@ from typing import Any, Literal
 from wholetext.backends.learned.config import Adapter, HeadShape, Penalty, Side, fill
 from wholetext.backends.learned.forms import FORMS
 from wholetext.errors import InputError, did_you_mean
-from wholetext.files.parsing import file_bytes, read_toml
+from wholetext.files.parsing import file_bytes, read_toml, reader
 from wholetext.meta.paragraphs import Raters
 from wholetext.views import Joiner
 
@@ -124,6 +124,7 @@ class Recipe:
         return self.rate or RATES[self.adapter.kind]
 
 
+@reader
 def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
     """The recipe of a TOML file with some settings (such as ``adapter.rank``) replaced."""
     where = str(path or "recipe")

@@ -6,7 +6,6 @@ The key comes from ``OPENAI_API_KEY`` and goes to the endpoint alone: it is in n
 from __future__ import annotations
 
 import base64
-import math
 import os
 import threading
 import time
@@ -111,7 +110,7 @@ class Calls:
         models = table.get("models", {})
         for name, one in models.items() if isinstance(models, dict) else [("models", None)]:
             sums = [one.get(key) for key in ("input", "output")] if isinstance(one, dict) else [None]
-            if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+            if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e12
                        for value in sums):  # fmt: skip
                 raise InputError(f"the prices of {name} are not two numbers, input and output", where=path, next=PRICES)
         return table

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from wholetext.errors import MissingExtra, ModelError, WholetextError, did_you_mean
 from wholetext.files.cache import content_key, remembered
-from wholetext.files.output_folder import finish
+from wholetext.files.output_folder import restore
 from wholetext.files.packages import check_package
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import sha256
@@ -101,6 +101,7 @@ def folder_of(model: str) -> Path | None:
 def _existing(model: str) -> Path | None:
     try:
         path = Path(model).expanduser()
+        restore(path, ModelError)  # training may have been killed while it replaced the folder
         return path if path.exists() else None
     except (OSError, RuntimeError, ValueError):  # too long a name, ~ of an unknown user, a NUL
         return None
@@ -270,7 +271,6 @@ def _file_hash(path: str, size: int, mtime: int) -> str:
 
 
 def _local(folder: Path, name: str, revision: str) -> Located:
-    finish(folder, ModelError)  # the writing of a learned metric may have been interrupted
     found = content_hash(folder)
     if revision and not found.startswith(revision):
         raise ModelError(f"the files have the content hash {found}, not {revision}", where=str(folder),

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from wholetext.backends.hub import locate as hub
 from wholetext.backends.learned.config import CARD, FILE, WEIGHTS, Config, plain
 from wholetext.backends.tokenizer import FILES
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.files.output_folder import LIST, Kind, changing, read_list
+from wholetext.files.output_folder import LIST, OwnFolder, read_list, replacing_folder
 from wholetext.files.storage import sha256
 
 Array = NDArray[np.float32]
@@ -110,7 +110,7 @@ def write_folder(
     folder: Path, config: Config, card: str, tensors: Mapping[str, Array], more: Callable[[Path], None] | None = None
 ) -> None:
     """Write a learned metric, all of its files or none; ``more`` adds files of the form."""
-    with changing(folder, MODEL) as staged:
+    with replacing_folder(folder, MODEL) as staged:
         if tensors:
             write_weights(staged / WEIGHTS, tensors)
         if more is not None:
@@ -120,12 +120,6 @@ def write_folder(
         (staged / FILE).write_text(json.dumps(plain(config), indent=1, ensure_ascii=False) + "\n", "utf-8")
         listed = {path.name: sha256(path) for path in sorted(staged.iterdir())}
         (staged / LIST).write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
-    old = folder / ".new"  # where 0.1.0 staged files; one that was killed left it
-    for path in old.iterdir() if old.is_dir() else ():
-        if MODEL.names.fullmatch(path.name):
-            path.unlink()
-    with suppress(OSError):
-        old.rmdir()
 
 
 def verify(folder: Path) -> None:
@@ -141,11 +135,11 @@ def _written(folder: Path) -> dict[str, str] | None:
     try:
         found = read_list(folder, ModelError)
         if found:
-            return {**found, LIST: ""}
-        head = {} if (folder / ".new").is_dir() else json.loads((folder / FILE).read_bytes())
+            return {LIST: "", **found}
+        head = json.loads((folder / FILE).read_bytes())
     except (ModelError, OSError, ValueError, RecursionError):
         return None
-    if not (folder / ".new").is_dir() and not (isinstance(head, dict) and {"form", "content", "reads"} <= set(head)):
+    if not isinstance(head, dict) or not {"form", "content", "reads"} <= set(head):
         return None
     own = (FILE, WEIGHTS, CARD) if head.get("base") else OWN  # of 0.1.0, which listed no files
     return dict.fromkeys(own, "")
@@ -155,5 +149,5 @@ def _written(folder: Path) -> dict[str, str] | None:
 MODEL_FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
                "special_tokens_map.json", "added_tokens.json")
 OWN = (FILE, WEIGHTS, CARD, "model.safetensors", *MODEL_FILES)
-MODEL = Kind("folder of a learned metric", re.compile("|".join(map(re.escape, (*OWN, LIST)))), _written, ModelError,
-             ignored=re.compile(r"\..*", re.DOTALL))
+_NAMES = re.compile("|".join(map(re.escape, (*OWN, LIST))))
+MODEL = OwnFolder("folder of a learned metric", _NAMES, _written, ModelError, ignored=re.compile(r"\..*", re.DOTALL))

@@ -46,7 +46,7 @@ def _metrics_of(ctx: typer.Context) -> list[str]:
 
     for path in _paths(ctx):
         with suppress(WholetextError, OSError, ValueError, KeyError, TypeError):
-            found = read_json(file_bytes(path / "run.json", most=_LARGEST))
+            found = read_json(file_bytes(path / "run.json"))
             return [str(one["spec"]) for one in found["metrics"]]
     return []
 
@@ -89,10 +89,10 @@ def _typed_before(ctx: typer.Context) -> tuple[list[str], list[str]]:
 
     for path in _paths(ctx):
         with suppress(WholetextError, OSError, ValueError, KeyError, TypeError, AttributeError):
-            if (path / "run.json").is_file():
-                lines = file_bytes(path / "texts.jsonl", most=_LARGEST).splitlines()
+            if (path / "run.json").is_file() and (path / "texts.jsonl").stat().st_size < _LARGEST:
+                lines = file_bytes(path / "texts.jsonl").splitlines()
                 return ([str(read_json(line)["doc"]) for line in lines],
-                        [str(system) for system in read_json(file_bytes(path / "run.json", most=_LARGEST))["systems"]])
+                        [str(system) for system in read_json(file_bytes(path / "run.json"))["systems"]])
             if path.is_file() and path.stat().st_size < _LARGEST:
                 loaded = read(path, langs=ctx.params.get("langs"))
                 return [doc.id for doc in loaded.corpus.docs], [output.system for output in loaded.outputs]

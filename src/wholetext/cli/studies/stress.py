@@ -65,7 +65,7 @@ def stress(
     with terminal.progress_bar(quiet) as progress:
         found = run(loaded.corpus, loaded.outputs, metrics, settings, execution.options(progress=progress))
     if out is not None:
-        found = write_stress(found, out)
+        found = write_stress(found, out, overwrite=overwrite)
     _print(found, [*loaded.warnings, *found.notes], format)
 
 

@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, choices, count
-from wholetext.files.output_folder import finish
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, among
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
@@ -126,7 +125,6 @@ def _root(folder: FilePath) -> Path:
                               "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)")
     if not is_folder(root):
         raise InputError("there is no such folder", where=str(root), next="check the path")
-    finish(root, InputError)  # the writing of paragraphs or annotations may have been interrupted
     if (root / "run.json").is_file():
         raise InputError("this is a run folder, not an EvalSet with human scores", where=str(root),
                          next="`compare`, `explain` and `report` read it; `score` takes the texts it was made of, "

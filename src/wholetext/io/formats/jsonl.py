@@ -11,11 +11,9 @@ from typing import TextIO, cast
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.files.parsing import read_json
-from wholetext.files.text_store import StoredTexts
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats.json_record import Parser, Record
 from wholetext.io.segments import Key, Segments, load_records
-from wholetext.io.stored import Spool, is_large, stored_note
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.languages import same_language
 from wholetext.types import Corpus, Document, Nulls, Output
@@ -48,8 +46,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
             raise InputError("there is no text in this line", where=at(file.name, record.line),
                              next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)")
         if gathered is None:
-            gathered = (_Segments(file.name, record) if not record.whole else StoredLines(file.name)
-                        if is_large([file.path]) else Documents(file.name))
+            gathered = Documents(file.name) if record.whole else _Segments(file.name, record)
         gathered.add(record)
     found, more = chosen.settled()
     if gathered is None:
@@ -196,9 +193,9 @@ class Documents:
         texts: dict[Key, Segments] = record.texts  # type: ignore[assignment]  # of a whole document
         refs = {name: text for (kind, name), text in texts.items() if kind == "ref"}
         doc = Document(record.doc or f"doc{len(self.lines) + 1}", texts.get(("src", "")), refs, record.meta)
-        earlier = self.find(doc.id) if doc.id in self.lines else None
+        earlier = self.docs.get(doc.id)
         if earlier is None:
-            self.keep(doc)
+            self.docs[doc.id] = doc
             self.lines[doc.id] = record.line
         elif not record.system:
             raise InputError(f"document {doc.id!r} was already in line {self.lines[doc.id]}", where=where,
@@ -210,21 +207,10 @@ class Documents:
         for (kind, name), text in texts.items():
             if kind == "hyp":
                 system = name or record.system
-                if not self.keep_output(system or stem(self.where), doc.id, text):
+                docs = self.outputs.setdefault(system or stem(self.where), {})
+                if doc.id in docs:
                     raise InputError(f"document {doc.id!r} was already given for system {system!r}", where=where)
-
-    def find(self, doc: str) -> Document:
-        return self.docs[doc]
-
-    def keep(self, doc: Document) -> None:
-        self.docs[doc.id] = doc
-
-    def keep_output(self, system: str, doc: str, text: Segments) -> bool:
-        """False where there is one already."""
-        docs = self.outputs.setdefault(system, {})
-        new = doc not in docs
-        docs.setdefault(doc, text)
-        return new
+                docs[doc.id] = text
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
         outputs = []
@@ -238,40 +224,3 @@ class Documents:
         kept = [replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
                 if names & doc.meta.keys() else doc for doc in self.docs.values()]
         return assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)
-
-
-class StoredLines(Documents):
-    """The same for files larger than memory: texts go to a temporary file."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__(where)
-        self.spool, self.systems = Spool(), dict[str, StoredTexts]()
-
-    def find(self, doc: str) -> Document:
-        refs = {name: StoredTexts(self.spool, (kind, name)) for kind, name in self.spool.stored if kind == "ref"}
-        number = self.spool.numbers[doc]
-        return Document(doc, self.spool.text(("src", ""), number),
-                        {name: texts[doc] for name, texts in refs.items() if doc in texts})
-
-    def keep(self, doc: Document) -> None:
-        self.spool.add_meta(doc.id, doc.meta)
-        if doc.src is not None:
-            self.spool.add(doc.id, ("src", ""), doc.src)
-        for name, text in doc.refs.items():
-            self.spool.add(doc.id, ("ref", name), text)
-
-    def keep_output(self, system: str, doc: str, text: Segments) -> bool:
-        if doc in self.systems.setdefault(system, StoredTexts(self.spool, ("hyp", system))):
-            return False
-        self.spool.add(doc, ("hyp", system), text)
-        return True
-
-    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
-        outputs = []
-        for system, texts in self.systems.items():
-            nulls = self.spool.take_meta(f"{NULLS}{system}")
-            outputs.append(Output(system, texts, self.spool.take_meta(f"{REALIGNED}{system}"), {
-                doc: _nulls(text, len(texts.get(doc, ())), at(self.where, self.lines[doc]))
-                for doc, text in nulls.items()}))
-        stored = Corpus(corpus, langs, self.spool.documents())
-        return assemble(stored, outputs, [*notes, stored_note(len(stored))], self.where)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.text_store import StoredTexts
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
-from wholetext.io.stored import Spool, is_large, stored_note
 from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
 from wholetext.types import Corpus, Document, Output
 
@@ -79,40 +75,12 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     given += [("ref", name, path) for name, path in refs.items()] + [("hyp", name, path) for name, path in hyps.items()]
     if not given:
         raise InputError("no texts were given", next="give outputs (-t) and a source (-s) or references (-r)")
-    if files.docs is not None and is_large(paths):
-        return _streamed(given, files.docs, notes, langs)
     columns = [_column(kind, name, path, notes) for kind, name, path in given]
     if files.docs is None:
         return _without_ids(columns, files.breaks, notes, langs)
     with opened(files.docs) as docs:
         runs, more = runs_of(docs.lines(), docs.name, domains=True)
     return _with_ids(columns, runs, shown(files.docs), [*notes, *more], langs)
-
-
-def _streamed(given: Sequence[tuple[str, str, FilePath]], docs: FilePath, notes: list[str], langs: Langs) -> Loaded:
-    """Files larger than memory, document by document."""
-    with opened(docs) as file:
-        runs, more = runs_of(file.lines(), file.name, domains=True)
-    spool, counts = Spool(), [0] * len(given)
-    with ExitStack() as stack:
-        files = [stack.enter_context(opened(path)) for _, _, path in given]
-        for file in files:
-            notes += _looks_like(file)
-        lines = [file.lines() for file in files]
-        for run in runs:
-            for at, (kind, name, _) in enumerate(given):
-                texts = tuple(islice(lines[at], run.stop - run.start))
-                counts[at] += len(texts)
-                spool.add(run.doc, (kind, name), texts)
-            spool.add_meta(run.doc, run.meta)
-        counts = [many + sum(1 for _ in rest) for many, rest in zip(counts, lines)]
-    first = shown(given[0][2])
-    if any(many != (runs[-1].stop if runs else 0) for many in counts):
-        columns = [Column(kind, name, [""] * many, shown(path)) for (kind, name, path), many in zip(given, counts)]
-        return _with_ids(columns, runs, shown(docs), notes, langs)  # raises the error that names it
-    corpus = Corpus(stem(first), pair(langs), spool.documents())
-    outputs = [Output(name, StoredTexts(spool, (kind, name))) for kind, name, _ in given if kind == "hyp"]
-    return assemble(corpus, outputs, [*notes, *more, *_single(runs, shown(docs)), stored_note(len(runs))], first)
 
 
 def from_texts(hyps: Texts | Mapping[str, Texts], *, srcs: Texts | None = None,

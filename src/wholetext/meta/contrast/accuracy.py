@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, RunError
-from wholetext.files.output_folder import changing, check, shared_kind
+from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.files.storage import write_file
 from wholetext.meta.contrast.decisions import BoolArray, Decisions, decide, given_scores
 from wholetext.meta.contrast.items import ContrastSet
@@ -146,7 +146,7 @@ def _of_0_1_0(folder: Path) -> dict[str, str]:
         return {}
 
 
-CONTRAST = shared_kind("folder of contrastive results", RunError, _of_0_1_0)
+CONTRAST = SharedFolder("folder of contrastive results", RunError, _of_0_1_0)
 
 
 @dataclass(frozen=True, eq=False)

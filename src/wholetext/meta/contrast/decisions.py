@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.errors import InputError, MetricError, count
-from wholetext.files.cache import damage_notes
 from wholetext.files.parsing import number
 from wholetext.io.text import read_lines
 from wholetext.meta.contrast.items import ContrastSet
@@ -68,8 +67,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
         found = _last_segments(computer, work, output, options.block or work.metric.block)
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
-    notes = [*shown.warnings[len(items.warnings) :], *merged({spec: {"": row_notes(found, "candidates")}}),
-             *damage_notes()]
+    notes = [*shown.warnings[len(items.warnings) :], *merged({spec: {"": row_notes(found, "candidates")}})]
     return Decisions(spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 

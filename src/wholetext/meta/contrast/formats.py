@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import InputError, SpecError, choices, count
-from wholetext.files.parsing import read_json
+from wholetext.files.parsing import read_json, reader
 from wholetext.io.text import read_lines
 from wholetext.languages import pair_of, same_language
 from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item, repeated
@@ -22,6 +22,7 @@ _MARK = " _eos "
 _NUMBER = re.compile("[0-9]{1,9}")
 
 
+@reader
 def read_contrast_set(path: str | Path, wanted: ContrastOptions | None = None, reader: str = "auto") -> ContrastSet:
     """The set in a file; ``reader`` forces a format."""
     path, wanted = Path(path), wanted or ContrastOptions()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.parsing import integer, number, read_json
+from wholetext.files.parsing import integer, number, read_json, reader
 from wholetext.io.text import FilePath, at, read_lines, shown
 from wholetext.meta.judgments.ratings import Ratings, Segment, gather, table_lines
 
@@ -70,6 +70,7 @@ class MqmError:
     severity: str
 
 
+@reader
 def read_mqm(path: FilePath) -> list[MqmError]:
     """The TSV of annotations, one row per error; quotes have no meaning in it."""
     lines = table_lines(path)
@@ -108,6 +109,7 @@ class SpanRating:
     overall: float | None = None  # the rater's own score (ESA, 0-100)
 
 
+@reader
 def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
     """A ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out."""
     return [SpanRating(system, segment, rater, *_marks(text, where))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError
-from wholetext.files.parsing import integer, read_json
+from wholetext.files.parsing import integer, read_json, reader
 from wholetext.io.formats import evalset
 from wholetext.io.text import FilePath, at, is_folder, opened, shown, stem
 from wholetext.meta.judgments.mqm import rating_lines
@@ -36,6 +36,7 @@ _EXAMPLE = ('write {"system": "A", "doc": "d", "segment": 0, "spans": [{"start":
             '"score": 90}')
 
 
+@reader
 def read_spans(path: FilePath, name: str = "", metrics: Sequence[str] = ()) -> list[Annotations]:
     """The spans of a file, or of each metric of a run folder (of those named, else of all), by content.
 
@@ -51,9 +52,9 @@ def read_spans(path: FilePath, name: str = "", metrics: Sequence[str] = ()) -> l
     if head.startswith("{"):
         return [_jsonl(path, called)]
     header = head.split("\n", 1)[0].rstrip("\r").split("\t")
-    for columns, reader in ((_MQM, _mqm_table), (_WMT25, _wmt25_table)):
+    for columns, table in ((_MQM, _mqm_table), (_WMT25, _wmt25_table)):
         if set(columns) <= set(header):
-            return [reader(path, called)]
+            return [table(path, called)]
     raise InputError("there are no error spans in this file", where=shown(path),
                      next=f"give JSONL, a run folder, a .seg.rating file, or a table with {', '.join(_MQM)} or "
                           f"{', '.join(_WMT25)}")

@@ -30,7 +30,6 @@ CATEGORIES = (*DISCOURSE, *NGRAMS, *HUMAN)  # the first columns of the statistic
 Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
 _ERRORS = {"1": "ambiguity", "3": "ellipsis"}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
-_LARGEST = 1 << 26  # bytes
 _COUNT = 10_000  # occurrences of a name in one segment
 # One line of a file: category or group → phrases to look for (with the count a name has in the reference).
 Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
@@ -103,7 +102,7 @@ def read_names(name: str) -> tuple[Checkpoints, ...]:
 
 
 def _lines(name: str) -> list[str]:
-    text = decoded(file_bytes(Path(name), most=_LARGEST), Path(name))
+    text = decoded(file_bytes(Path(name)), Path(name))
     return text.removesuffix("\n").split("\n")
 
 

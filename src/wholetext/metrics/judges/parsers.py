@@ -146,7 +146,7 @@ def _score(value: object, low: int = 0) -> float:
     """Check a score from 0 to 100; a model may write it as 85.0 or "85"."""
     if isinstance(value, str) and re.fullmatch(r"\d{1,3}", value.strip()):
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or not low <= value <= 100:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= 100 or value != int(value):
         raise Unparsable(f"the score is not a whole number from 0 to 100 but {str(value)[:40]!r}")
     return float(value)
 

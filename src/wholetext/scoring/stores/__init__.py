@@ -1,1 +1,0 @@
-"""The forms of run folders: JSON lines with NumPy archives, and Parquet."""
