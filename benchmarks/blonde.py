@@ -16,8 +16,8 @@ from pathlib import Path
 from wholetext.demo import load
 from wholetext.io import read
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.taggers.analysis import Analysis, analyser_for
-from wholetext.taggers.spacy_pipeline import SpacyAnalyser
+from wholetext.text.taggers.analysis import Analysis, analyser_for
+from wholetext.text.taggers.spacy_pipeline import SpacyAnalyser
 from wholetext.types import Corpus, Document, Output
 
 SYSTEMS, DOCUMENTS, LAYERS = 10, 80, frozenset({"tag", "entity"})

@@ -12,9 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from wholetext.significance.clusters import cluster_ranks, holm
-from wholetext.significance.power import power
-from wholetext.significance.resample import bootstrap_p, bootstrap_scores, interval, randomization_p
+from wholetext.scoring.significance.clusters import cluster_ranks, holm
+from wholetext.scoring.significance.power import power
+from wholetext.scoring.significance.resample import bootstrap_p, bootstrap_scores, interval, randomization_p
 from wholetext.types import FloatArray
 
 ICC = 0.3  # share of the variance that lies between documents

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from machine import processor
 
-from wholetext.backends.hub import locate as hub
+from wholetext.models.hub import locate as hub
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import batches

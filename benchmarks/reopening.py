@@ -21,7 +21,7 @@ def write(folder: Path, rows: int) -> None:
     from wholetext.metrics.surface import Chrf
     from wholetext.scoring.comparison import stored
     from wholetext.scoring.results import Results, write_run
-    from wholetext.significance.compare import Significance
+    from wholetext.scoring.significance.compare import Significance
     from wholetext.types import Corpus, Document, Output, Rows, Scores, Signature
 
     def text(name: str, i: int) -> tuple[str, ...]:

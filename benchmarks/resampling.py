@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from wholetext.metrics.surface import Bleu, Chrf, Surface
-from wholetext.significance.resample import RESAMPLES, TRIALS, bootstrap_p, bootstrap_scores, interval, randomization_p
+from wholetext.scoring.significance.resample import (
+    RESAMPLES,
+    TRIALS,
+    bootstrap_p,
+    bootstrap_scores,
+    interval,
+    randomization_p,
+)
 from wholetext.types import FloatArray
 
 WORDS = [f"w{i}" for i in range(300)]

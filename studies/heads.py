@@ -23,19 +23,19 @@ import numpy as np
 from mini import both_features, read_set, view_of
 from paragraphs import replace_part
 
-from wholetext.backends.device import Precision, torch_module
-from wholetext.backends.hub.locate import BUNDLED, locate
-from wholetext.backends.learned.body import Opening
-from wholetext.backends.learned.config import WEIGHTS, Config, HeadShape, read_config
-from wholetext.backends.learned.folder import read_weights
-from wholetext.backends.learned.forms import PREFIX, head_module, predictions, scaled, standardise
-from wholetext.backends.learned.matched import PER_LAYER, Matched
 from wholetext.files.storage import replacing, write_file
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.judgments.ratings import mean_table
+from wholetext.models.device import Precision, torch_module
+from wholetext.models.hub.locate import BUNDLED, locate
 from wholetext.scoring.engine import Engine
 from wholetext.training.examples import read_examples
+from wholetext.training.learned.body import Opening
+from wholetext.training.learned.config import WEIGHTS, Config, HeadShape, read_config
+from wholetext.training.learned.folder import read_weights
+from wholetext.training.learned.forms import PREFIX, head_module, predictions, scaled, standardise
+from wholetext.training.learned.matched import PER_LAYER, Matched
 from wholetext.training.linear import signed_ridge
 from wholetext.training.recipe import read_recipe
 from wholetext.types import FloatArray, IntArray, Request

@@ -22,16 +22,16 @@ from heads import DATA, FOUND, LAYERS, PAGE, ROOT, Row, Table, agreement, chunks
 from mini import both_features, view_of
 from paragraphs import replace_part
 
-from wholetext.backends.device import Precision
-from wholetext.backends.hub.locate import locate
-from wholetext.backends.learned.bitext import PER_SIZE, SIZES
-from wholetext.backends.learned.body import Opening
-from wholetext.backends.learned.config import Config, HeadShape
-from wholetext.backends.learned.forms import form_class
-from wholetext.backends.learned.matched import PER_LAYER
 from wholetext.files.storage import replacing
 from wholetext.io.formats import evalset
+from wholetext.models.device import Precision
+from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine
+from wholetext.training.learned.bitext import PER_SIZE, SIZES
+from wholetext.training.learned.body import Opening
+from wholetext.training.learned.config import Config, HeadShape
+from wholetext.training.learned.forms import form_class
+from wholetext.training.learned.matched import PER_LAYER
 from wholetext.training.linear import signed_ridge
 from wholetext.types import FloatArray, Request
 

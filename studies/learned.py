@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from learned_page import write_page
 
-from wholetext.backends.learned.forms import LearnedModel, open_learned, scaled
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
@@ -34,6 +33,7 @@ from wholetext.meta.participants import Participants, Selection, read_participan
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.training.learned.forms import LearnedModel, open_learned, scaled
 from wholetext.training.learner import features_of
 from wholetext.training.recipe import Recipe, read_recipe
 from wholetext.training.run import Moment, Session, train

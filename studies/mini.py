@@ -23,18 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 from paragraphs import replace_part
 
-from wholetext.backends.learned.aligned import matched_features
-from wholetext.backends.learned.forms import open_learned, penalties, predictions, scaled
-from wholetext.backends.learned.matched import PER_LAYER, compared
 from wholetext.files.cache import Cache, content_key
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
-from wholetext.languages.overlap import likeness, likeness_folded
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.participants import Participants, Selection, read_participants
 from wholetext.scoring.engine import Engine, request_key
 from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.text.overlap import likeness, likeness_folded
+from wholetext.training.learned.aligned import matched_features
+from wholetext.training.learned.forms import open_learned, penalties, predictions, scaled
+from wholetext.training.learned.matched import PER_LAYER, compared
 from wholetext.types import Excerpt, FloatArray, Request
 
 ROOT = Path(__file__).resolve().parent.parent

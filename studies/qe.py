@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from mini import MOST, ROOT, agreement, keep, read_set, view_of, write_part
 
-from wholetext.backends.learned.bitext import PER_SIZE, SIZES
-from wholetext.backends.learned.forms import open_learned, predictions, scaled
 from wholetext.scoring.engine import Engine
+from wholetext.training.learned.bitext import PER_SIZE, SIZES
+from wholetext.training.learned.forms import open_learned, predictions, scaled
 from wholetext.training.learner import features_of
 from wholetext.types import FloatArray, Request
 

@@ -25,11 +25,11 @@ from stress_page import write_page
 
 from wholetext.files.storage import write_file
 from wholetext.io.formats import evalset
-from wholetext.perturbation.perturb import DOSES, StressOptions
-from wholetext.perturbation.statistics import Drawing, Losses, spread, stress_cells
-from wholetext.perturbation.stress import stress
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.stress.evaluate import stress
+from wholetext.stress.perturb import DOSES, StressOptions
+from wholetext.stress.statistics import Drawing, Losses, spread, stress_cells
 from wholetext.types import Corpus, Document, Output
 
 ROOT = Path(__file__).resolve().parent.parent

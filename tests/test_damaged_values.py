@@ -20,7 +20,7 @@ from wholetext.meta.spans.files import read_spans
 from wholetext.metrics.blonde.units import find_phrases, read_names
 from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
-from wholetext.taggers.given import GivenAnalyser
+from wholetext.text.taggers.given import GivenAnalyser
 from wholetext.training.recipe import read_recipe, settings
 
 DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"

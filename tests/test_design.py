@@ -68,7 +68,7 @@ def test_heavy_libraries_are_imported_in_their_rooms_only() -> None:
 
 
 def test_language_codes_are_read_in_one_place() -> None:
-    """langcodes knows the codes; everything else asks `wholetext.languages`."""
+    """langcodes knows the codes; everything else asks `wholetext.text`."""
     imported = re.compile(r"^\s*(?:import|from) langcodes\b", re.M)
     found = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if imported.search(path.read_text("utf-8"))]
     assert {path.parts[0] for path in found} == {"languages"}

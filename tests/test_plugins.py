@@ -136,7 +136,7 @@ def test_what_is_no_metric_or_view_is_refused(install: Install) -> None:
 JUDGE = """
 from dataclasses import dataclass
 from pathlib import Path
-from wholetext.metrics.judges.judge import JudgeDa
+from wholetext.judges.judge import JudgeDa
 
 interface = 2
 

@@ -58,7 +58,7 @@ def _reads(name: str) -> str:
 
 
 def _row(name: str, link: str) -> str:
-    from wholetext.backends.catalogue import CATALOGUE
+    from wholetext.models.catalogue import CATALOGUE
     from wholetext.registry import ALIASES
 
     names = {name, *(alias for alias, spec in ALIASES.items() if name in spec.replace("@", ":").split(":"))}

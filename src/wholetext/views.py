@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
 
-from wholetext import languages
+from wholetext import text as languages
 from wholetext.errors import AlignmentError, SpecError, count
 from wholetext.types import Document, Excerpt, Request, Scores
 

@@ -9,7 +9,7 @@ from wholetext.alignment.beads import Bead
 from wholetext.alignment.paragraphs import Measure, align_paragraphs
 from wholetext.alignment.realign import realign
 from wholetext.alignment.segments import Sentences
-from wholetext.alignment.sentences import splitter
+from wholetext.text.sentences import splitter
 from wholetext.types import Corpus, Document, Output
 
 SOURCE = (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from wholetext.alignment.alignment import align
 from wholetext.alignment.beads import Bead
 from wholetext.alignment.segments import Sentences, beads_of_segments, cut, moved, place
-from wholetext.alignment.sentences import splitter
+from wholetext.text.sentences import splitter
 
 sentence = st.text("ab 1中", max_size=12)
 

@@ -37,7 +37,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("drew again")
 
     for name in ("bootstrap_scores", "randomization_p", "bootstrap_p"):
-        monkeypatch.setattr(f"wholetext.significance.compare.{name}", drawn)
+        monkeypatch.setattr(f"wholetext.scoring.significance.compare.{name}", drawn)
 
 
 def score(capsys: Capture, corpus: str, run: Path, *more: str) -> str:
@@ -125,7 +125,7 @@ def test_another_output_heads_its_column(corpus: str, tmp_path: Path, capsys: Ca
 
 def test_a_mark_inside_a_rank_cluster_is_explained(tmp_path: Path, capsys: Capture) -> None:
     """Against a named baseline p is corrected for few comparisons, for clusters over all pairs."""
-    from wholetext.significance.compare import compare
+    from wholetext.scoring.significance.compare import compare
 
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
     docs = tuple(Document(f"d{i}", ("x",), {"ref": (" ".join(words),)}) for i in range(8))

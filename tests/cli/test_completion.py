@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import wholetext as wt
+from wholetext.cli.completion import _joined
 from wholetext.cli.main import main
-from wholetext.cli.shell.completion import _joined
 from wholetext.demo import load
 
 

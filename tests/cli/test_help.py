@@ -7,8 +7,8 @@ import re
 import pytest
 
 from tests.in_process import call
+from wholetext.cli.help import COMMANDS
 from wholetext.cli.main import VERBS
-from wholetext.cli.shell.help import COMMANDS
 
 
 def test_help_names_every_verb_on_one_line_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:

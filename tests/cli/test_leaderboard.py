@@ -11,7 +11,7 @@ from rich.console import Console
 from wholetext.cli.leaderboard import _scores
 from wholetext.demo import load
 from wholetext.scoring.evaluate import evaluate
-from wholetext.significance.compare import compare
+from wholetext.scoring.significance.compare import compare
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

@@ -14,7 +14,7 @@ import pytest
 
 from tests.in_process import call
 from wholetext.cli.main import main
-from wholetext.cli.shell.spelling import spread
+from wholetext.cli.spelling import spread
 from wholetext.demo import load
 from wholetext.errors import InputError
 from wholetext.io import Loaded

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.in_process import call
-from wholetext.cli.shell.spelling import OTHERS, split_metrics, spread, with_model
+from wholetext.cli.spelling import OTHERS, split_metrics, spread, with_model
 from wholetext.errors import InputError, SpecError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.in_process import call
-from wholetext.cli.shell.usage import asks_for_help, usage_error
+from wholetext.cli.usage import asks_for_help, usage_error
 
 
 @pytest.mark.parametrize(("typed", "what", "step"), [

@@ -10,8 +10,8 @@ import pytest
 from wholetext.demo import load
 from wholetext.flags.input_checks import input_notes
 from wholetext.io import LineFiles, from_texts, read
-from wholetext.languages.identify import other_language
 from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.text.identify import other_language
 from wholetext.types import Corpus, Output
 
 CORPUS, OUTPUTS = load("de-en")

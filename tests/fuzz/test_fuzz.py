@@ -21,11 +21,13 @@ from pathlib import Path
 
 import wholetext as wt
 from wholetext.annotation.annotations import read_pearmut
-from wholetext.backends.chat.calls import Calls
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import file_bytes, read_yaml
 from wholetext.io import LineFiles, Loaded, read
 from wholetext.io.formats.scores import human_names, human_scores
+from wholetext.judges.chat.calls import Calls
+from wholetext.judges.parsers import parse_choice, parse_errors, parse_rubric, parse_score
+from wholetext.judges.prompts import load_prompt
 from wholetext.meta.contrast.formats import read_contrast_set
 from wholetext.meta.judgments.mqm import mqm_ratings, read_mqm, read_span_ratings
 from wholetext.meta.judgments.ratings import read_rater_table
@@ -34,15 +36,13 @@ from wholetext.meta.spans.files import read_spans
 from wholetext.metrics.blonde.categories import load_table
 from wholetext.metrics.blonde.units import read_annotations, read_names
 from wholetext.metrics.cohesion import vectors
-from wholetext.metrics.judges.parsers import parse_choice, parse_errors, parse_rubric, parse_score
-from wholetext.metrics.judges.prompts import load_prompt
 from wholetext.ranking.rank import rank
 from wholetext.registry import scorer
 from wholetext.reporting.studies import read_study
 from wholetext.serving.intake import json_request
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import load
-from wholetext.taggers.given import GivenAnalyser
+from wholetext.text.taggers.given import GivenAnalyser
 from wholetext.training.recipe import read_recipe
 
 Read = Callable[[Path], object]

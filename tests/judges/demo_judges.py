@@ -21,8 +21,8 @@ import numpy as np
 import wholetext as wt
 from tests.judges import small_model
 from tests.judges.counting import CountingProxy
-from wholetext.backends.chat.calls import Calls
 from wholetext.demo import load
+from wholetext.judges.chat.calls import Calls
 
 VIEWS = ("whole", "sentence", "context(prev=1)")
 JUDGES = ("judge-da", "judge-sqm", "judge-mqm", "judge-esa", "judge-pairwise", "judge-coherence")

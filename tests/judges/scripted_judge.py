@@ -8,8 +8,8 @@ from typing import Any
 
 import wholetext as wt
 from tests.judges.scripted import ScriptedServer
-from wholetext.backends.chat.calls import Calls
-from wholetext.metrics.judges.parsers import ASPECTS
+from wholetext.judges.chat.calls import Calls
+from wholetext.judges.parsers import ASPECTS
 from wholetext.testing import sample
 
 ERROR = {"severity": "major", "category": "accuracy/mistranslation", "span": "bridge", "context": "The bridge was",

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from wholetext.metrics.judges import parsers
-from wholetext.metrics.judges.parsers import Parsed
+from wholetext.judges import parsers
+from wholetext.judges.parsers import Parsed
 
 READ = {"score": parsers.parse_score, "errors": parsers.parse_errors, "choice": parsers.parse_choice,
         "rubric": parsers.parse_rubric}  # fmt: skip

@@ -16,8 +16,8 @@ from tests.judges import faulty, judge_run
 from tests.judges.counting import CountingProxy, Turnstile, is_repair
 from tests.judges.faulty import FaultyServer, Served
 from tests.judges.judge_material import names, numbered
-from wholetext.backends.chat import endpoint as chat_model
-from wholetext.backends.chat.calls import Calls
+from wholetext.judges.chat import endpoint as chat_model
+from wholetext.judges.chat.calls import Calls
 
 REFUSED = ("refusal-field", "refusal-text", "filtered")
 QUICK = [kind for kind in faulty.FAULTS if kind != "hang"]

@@ -18,9 +18,9 @@ import pytest
 import wholetext as wt
 from tests.judges import small_model
 from tests.judges.counting import CountingProxy
-from wholetext.backends.chat.calls import Calls
-from wholetext.metrics.judges.error_lists import Fault
-from wholetext.metrics.judges.prompts import Texts, load_prompt
+from wholetext.judges.chat.calls import Calls
+from wholetext.judges.error_lists import Fault
+from wholetext.judges.prompts import Texts, load_prompt
 from wholetext.types import Excerpt
 
 SOURCE = "Nach elf Monaten Pause fährt seit Montag wieder eine Fähre zwischen Altenried und dem Westufer."

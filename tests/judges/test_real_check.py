@@ -13,8 +13,8 @@ import wholetext as wt
 from tests.judges import small_model
 from tests.judges.counting import CountingProxy
 from tests.judges.judge_material import demo_pieces
-from wholetext.backends.chat.calls import Calls
-from wholetext.meta.judge_statistics import JudgeMeasure
+from wholetext.judges.chat.calls import Calls
+from wholetext.judges.statistics import JudgeMeasure
 
 pytestmark = pytest.mark.slow
 ALL = ("position", "consistency", "wording", "agreement")

@@ -14,10 +14,10 @@ import pytest
 import wholetext as wt
 from tests.judges.faulty import FaultyServer
 from tests.judges.judge_material import names, numbered
-from wholetext.backends.chat.calls import Calls
 from wholetext.cli.main import main
-from wholetext.meta.judge_check import JudgeCheckOptions, judge_check, write_judge_check
-from wholetext.metrics.judges.prompts import load_prompt
+from wholetext.judges.chat.calls import Calls
+from wholetext.judges.check import JudgeCheckOptions, judge_check, write_judge_check
+from wholetext.judges.prompts import load_prompt
 
 JUDGES = ["judge-da(seed=1)@one", "judge-da(seed=1)@two"]
 

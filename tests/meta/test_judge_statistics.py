@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.significance.build_scores import scores_of
-from wholetext.meta import judge_statistics as statistics
-from wholetext.meta.judge_statistics import Label
-from wholetext.significance.resample import ratio
+from tests.scoring.build_scores import scores_of
+from wholetext.judges import statistics
+from wholetext.judges.statistics import Label
+from wholetext.scoring.significance.resample import ratio
 
 SIZES = (3, 1, 4)
 N = sum(SIZES)

@@ -8,7 +8,7 @@ from typing import Any
 
 from wholetext.metrics.cohesion.grids import AnalysedText, read
 from wholetext.scoring.engine import Engine
-from wholetext.taggers.analysis import LAYERS, Analysis, Token
+from wholetext.text.taggers.analysis import LAYERS, Analysis, Token
 from wholetext.types import Excerpt, Fit, Request
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from wholetext.errors import AlignmentError, InputError, MetricError, MissingExtra, ModelError, SpecError
 from wholetext.scoring.evaluate import Options, evaluate, open_run
 from wholetext.scoring.results import Results, write_run
-from wholetext.significance.compare import compare
-from wholetext.taggers import analysis
+from wholetext.scoring.significance.compare import compare
 from wholetext.testing import check_metric
+from wholetext.text.taggers import analysis
 from wholetext.types import Corpus, Document, Output, Scores
 
 Texts = list[tuple[str, ...]]  # documents as segments

@@ -9,8 +9,8 @@ import pytest
 from wholetext.errors import InputError, SpecError
 from wholetext.metrics.blonde.categories import CATEGORIES, languages, load_table
 from wholetext.metrics.blonde.occurrences import Finder, layers_for
-from wholetext.taggers.analysis import Analysis, Entity, Token
-from wholetext.taggers.plain import words
+from wholetext.text.taggers.analysis import Analysis, Entity, Token
+from wholetext.text.taggers.plain import words
 
 
 def analysed(text: str, tags: dict[str, str] | None = None, morph: dict[str, str] | None = None) -> Analysis:

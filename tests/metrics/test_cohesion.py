@@ -32,7 +32,7 @@ from wholetext.metrics.cohesion.metric import (
 )
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.registry import scorer
-from wholetext.taggers.analysis import Analysis, Token
+from wholetext.text.taggers.analysis import Analysis, Token
 from wholetext.types import FloatArray, Metric
 
 EXACT = 1e-9

@@ -13,7 +13,7 @@ import pytest
 
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 from wholetext.errors import ModelError
-from wholetext.metrics.comet import Comet
+from wholetext.metrics.comet.metric import Comet
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.testing import sample
@@ -176,7 +176,7 @@ def without_norm(tiny: Path, into: Path) -> str:
 def test_the_last_layer_is_read_where_it_counts_and_scores_stay(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wholetext.backends import encoder
+    from wholetext.models import encoder
 
     read: list[Any] = []
     real = encoder.states
@@ -192,8 +192,8 @@ def test_the_last_layer_is_read_where_it_counts_and_scores_stay(
 
 
 def test_layers_above_the_last_that_counts_are_never_computed(request: pytest.FixtureRequest, tiny: Path) -> None:
-    from wholetext.backends.comet.model import CometModel, locate_comet
-    from wholetext.backends.device import Precision
+    from wholetext.metrics.comet.model import CometModel, locate_comet
+    from wholetext.models.device import Precision
 
     model = CometModel(locate_comet(folder("comet-reg-sparse", tiny, request), ""), Precision("cpu"))
     layers = model.encoder.model.encoder.layer

@@ -16,7 +16,7 @@ from tests.metrics.disco_given import WordListTagger, engine, reading, request
 from wholetext.errors import SpecError
 from wholetext.metrics.cohesion.grids import entities, grid, mentions
 from wholetext.metrics.cohesion.vectors import StaticVectors
-from wholetext.metrics.discoscore import (
+from wholetext.metrics.discoscore.metric import (
     DsFocus,
     DsSent,
     FocusVectors,
@@ -118,8 +118,8 @@ def test_every_golden_number(doc: str, gold: dict[str, Any], gold_run: Any, orac
 
 @pytest.mark.parametrize("doc", DOCS)
 def test_golden_tokens_and_focus_positions(doc: str, gold: dict[str, Any], oracle: Path) -> None:
-    from wholetext.backends.encoder import open_encoder
-    from wholetext.backends.word_encoder import WordEncoder
+    from wholetext.metrics.discoscore.word_encoder import WordEncoder
+    from wholetext.models.encoder import open_encoder
 
     encoder = WordEncoder(open_encoder(engine(), str(oracle / "neural" / "models" / "tiny-bert"), ""))
     static = StaticVectors.given(gold["static_vectors"])

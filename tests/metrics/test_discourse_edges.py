@@ -11,7 +11,7 @@ import pytest
 from tests.metrics.disco_given import WordListTagger, engine, request
 from wholetext.metrics.cohesion.metric import Conn, EntityGraph, Freq, Lc, LexicalChain, LexicalGraph, Rc
 from wholetext.metrics.cohesion.vectors import StaticVectors
-from wholetext.metrics.discoscore import DsFocus, DsSent
+from wholetext.metrics.discoscore.metric import DsFocus, DsSent
 from wholetext.types import Corpus, Document, Metric, Output
 
 NOUNS = {f"n{i}": f"n{i}" for i in range(40)} | {word: word for word in ("china", "people", "press", "year", "land")}
@@ -73,7 +73,7 @@ def test_fifty_thousand_tokens(model: str) -> None:
 
 
 def test_a_plan_too_large_is_nan_with_a_reason(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    from wholetext.metrics import discoscore
+    from wholetext.metrics.discoscore import metric as discoscore
 
     monkeypatch.setattr(discoscore, "_LARGEST_PLAN", 3)
     run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)

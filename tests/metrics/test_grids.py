@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wholetext.metrics.cohesion.grids import by_focus, grid, mentions, read
-from wholetext.taggers.analysis import Analysis, Token
+from wholetext.text.taggers.analysis import Analysis, Token
 
 
 def analysis(text: str, nouns: dict[str, str], cuts: tuple[tuple[int, int], ...] = ()) -> Analysis:

@@ -12,9 +12,9 @@ from wholetext.errors import InputError, MissingExtra, ModelError
 from wholetext.metrics.blonde.categories import languages, load_table
 from wholetext.metrics.blonde.occurrences import Finder, layers_for
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.taggers import analysis
-from wholetext.taggers.analysis import Analysis, Entity, Token, analyser_for
-from wholetext.taggers.plain import locate
+from wholetext.text.taggers import analysis
+from wholetext.text.taggers.analysis import Analysis, Entity, Token, analyser_for
+from wholetext.text.taggers.plain import locate
 from wholetext.types import Corpus, Document, Output
 
 ORACLE = Path(__file__).parents[1] / "oracle" / "blonde_lang"
@@ -124,7 +124,7 @@ def test_spanish_sentences_with_the_real_pipeline() -> None:
 
 def test_spanish_without_a_tagger_is_refused_with_the_way_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("simplemma", reason="wholetext[es] is not installed")
-    monkeypatch.setattr("wholetext.taggers.spacy_pipeline.installed", lambda lang: [])
+    monkeypatch.setattr("wholetext.text.taggers.spacy_pipeline.installed", lambda lang: [])
     with pytest.raises(ModelError, match="a tagger for the language 'es' is not installed") as raised:
         analyser_for("es", layers=layers_for(load_table("es")))
     assert "spacy download es_core_news_sm" in str(raised.value) and "wholetext[es]" not in str(raised.value)

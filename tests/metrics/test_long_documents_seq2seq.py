@@ -49,7 +49,7 @@ def test_every_view(metric: str, view: str, text: tuple[Corpus, Output], oracle:
 def test_refused_before_any_model_runs(
     metric: str, text: tuple[Corpus, Output], oracle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wholetext.backends import loading
+    from wholetext.models import loading
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a model was loaded")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wholetext.backends.device import Precision
-from wholetext.backends.loading import Checkpoint
-from wholetext.backends.regressor import Prompt, Regressor, narrowed
 from wholetext.errors import MetricError
 from wholetext.metrics.metricx import MetricX
+from wholetext.models.device import Precision
+from wholetext.models.loading import Checkpoint
+from wholetext.models.regressor import Prompt, Regressor, narrowed
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
 from wholetext.testing import check_metric

@@ -14,8 +14,8 @@ pytest.importorskip("transformers")
 
 from tests.metrics.neural_texts import TINY, with_tokenizers
 from wholetext import score_texts
-from wholetext.backends.hub import locate as hub
 from wholetext.errors import MetricError, ModelError, WholetextError
+from wholetext.models.hub import locate as hub
 from wholetext.scoring.evaluate import Options
 from wholetext.scoring.plan import plan
 from wholetext.types import Corpus, Document, Output, Scores

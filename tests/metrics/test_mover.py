@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from wholetext.metrics.discoscore import similarity
+from wholetext.metrics.discoscore.metric import similarity
 from wholetext.metrics.mover import earth_movers_distance
 
 

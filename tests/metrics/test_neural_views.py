@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
-from wholetext.backends import tokenizer
-from wholetext.backends.layout import Layout, Parts
 from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
 from wholetext.metrics.bertscore import BertScore
-from wholetext.metrics.comet import Comet
-from wholetext.metrics.discoscore import DsFocus, DsSent
+from wholetext.metrics.comet.metric import Comet
+from wholetext.metrics.discoscore.metric import DsFocus, DsSent
 from wholetext.metrics.mover import Mover
 from wholetext.metrics.sbert import Sbert
+from wholetext.models import tokenizer
+from wholetext.models.layout import Layout, Parts
 from wholetext.registry import scorer
 from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
@@ -154,7 +154,7 @@ def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: 
 
 
 def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wholetext.backends.encoder.Encoder.hidden", None)
+    monkeypatch.setattr("wholetext.models.encoder.Encoder.hidden", None)
     corpus, outputs = long_document()
     strict = Options(cache=False, overflow="error")
     for metric in (f"bertscore@{BERT}", f"context(prev=2):comet@{tiny / 'comet-reg-mix'}", f"sbert@{BERT}"):
@@ -198,7 +198,7 @@ def test_models_that_read_one_token_say_what_context_means(tiny: Path, golden: P
 
 
 def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.backends import device, encoder
+    from wholetext.models import device, encoder
 
     metric, asked = Sbert(BERT).resolve(("en", "de")), cut(TEXTS["en-de"])[:6]
     wanted = metric.measure(asked, Engine())
@@ -257,7 +257,7 @@ def test_equal_texts_need_no_transport() -> None:
 
 
 def test_sentence_vectors_are_those_of_sentence_transformers() -> None:
-    from wholetext.backends.hub import locate as hub
+    from wholetext.models.hub import locate as hub
 
     if hub.embedded("minilm") is None:
         pytest.skip("the embedded MiniLM is not installed")

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.backends.hub import locate as hub
 from wholetext.errors import MetricError
 from wholetext.io.formats import evalset
+from wholetext.models.hub import locate as hub
 from wholetext.registry import scorer
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate

@@ -22,7 +22,7 @@ from wholetext.reporting.panels import fixed, shorts
 from wholetext.reporting.texts import choose
 from wholetext.scoring.evaluate import Options, evaluate, open_run
 from wholetext.scoring.results import write_run
-from wholetext.significance.compare import compare
+from wholetext.scoring.significance.compare import compare
 from wholetext.types import Corpus, Document, Output
 
 ASSETS = Path(__file__).parents[2] / "src" / "wholetext" / "reporting" / "assets"

@@ -63,7 +63,7 @@ def test_damaged_details_are_an_error(details: dict) -> None:  # type: ignore[ty
 
 def test_what_the_model_did_not_see_comes_from_the_tokenizer(oracle) -> None:  # type: ignore[no-untyped-def]
     pytest.importorskip("transformers", reason="the models extra is not installed")
-    from wholetext.backends.tokenizer import TokenizedText, Tokenizer
+    from wholetext.models.tokenizer import TokenizedText, Tokenizer
     from wholetext.types import Excerpt
 
     tokenizer = Tokenizer(oracle / "neural" / "models" / "tiny-xlmr")

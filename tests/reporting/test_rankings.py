@@ -11,11 +11,11 @@ import pytest
 import wholetext as wt
 from tests.reporting import study_files
 from wholetext.errors import RunError
+from wholetext.ranking.report_panel import beside, run_ranking
 from wholetext.reporting import page, read_study
 from wholetext.reporting.page import report
 from wholetext.reporting.panels import Bars, Grid, Study, Table
-from wholetext.reporting.rankings import beside, run_ranking
-from wholetext.significance.compare import Significance
+from wholetext.scoring.significance.compare import Significance
 
 
 @pytest.fixture(scope="module")

@@ -13,15 +13,15 @@ from wholetext.demo import load
 from wholetext.errors import RunError
 from wholetext.reporting import read_study
 from wholetext.reporting.panels import Examples, Grid, Table
-from wholetext.reporting.stress_panels import stress
 from wholetext.scoring.evaluate import Options
+from wholetext.stress.panels import stress
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus, outputs = load("de-en")
     settings = wt.StressOptions(("swap", "drop", "number", "resegment", "address"), ("1", "all"), draws=20)
-    found = wt.stress(corpus, outputs, ["chrf", "whole:chrf"], settings, Options(cache=False))
+    found = wt.stress.stress(corpus, outputs, ["chrf", "whole:chrf"], settings, Options(cache=False))
     path = tmp_path_factory.mktemp("stress") / "run"
     wt.write_stress(found, path)
     return path

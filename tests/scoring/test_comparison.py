@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.significance.build_scores import scores_of
+from tests.scoring.build_scores import scores_of
 from wholetext.errors import RunError
 from wholetext.scoring.comparison import compare_run, restored, stored
-from wholetext.significance.compare import Significance
+from wholetext.scoring.significance.compare import Significance
 
 SIZES = [2, 3, 2, 4, 3, 2]
 HOW = Significance("bootstrap", "doc", 200, 3, 0.1, "b")

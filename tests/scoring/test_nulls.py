@@ -14,7 +14,7 @@ from wholetext.alignment.realign import AlignOptions, align
 from wholetext.errors import InputError, MetricError
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
-from wholetext.metrics.comet import Comet
+from wholetext.metrics.comet.metric import Comet
 from wholetext.metrics.metricx import MetricX
 from wholetext.metrics.prism import Prism
 from wholetext.scoring.evaluate import Options, evaluate, open_run

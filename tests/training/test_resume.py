@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.training.training_data import TINY, make, recipe
-from wholetext.backends.learned.config import plain
 from wholetext.errors import RunError
+from wholetext.training.learned.config import plain
 from wholetext.training.recipe import Recipe, read_recipe
 from wholetext.training.run import Moment, Session, train
 

@@ -12,11 +12,11 @@ pytest.importorskip("transformers")
 import numpy as np
 
 from tests.training.training_data import make, recipe
-from wholetext.backends.hub.locate import folder_of
-from wholetext.backends.learned.config import Config, read_config
-from wholetext.backends.learned.folder import LIST, verify, write_folder
 from wholetext.errors import ModelError, WholetextError
+from wholetext.models.hub.locate import folder_of
 from wholetext.training.checkpoint import Checkpoints
+from wholetext.training.learned.config import Config, read_config
+from wholetext.training.learned.folder import LIST, verify, write_folder
 from wholetext.training.run import Session, train
 
 ONE = Config("aligned", "minilm", "0123", settings={"n": 1})

@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 
 from tests.training.training_data import TINY, make, recipe
-from wholetext.backends.learned.config import WEIGHTS
-from wholetext.backends.learned.folder import read_weights
-from wholetext.backends.learned.forms import open_learned
 from wholetext.errors import InputError, ModelError, WholetextError
 from wholetext.io.formats.evalset import read
-from wholetext.metrics.learned import Learned
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
 from wholetext.training.checkpoint import Checkpoints
 from wholetext.training.examples import read_examples
+from wholetext.training.learned.config import WEIGHTS
+from wholetext.training.learned.folder import read_weights
+from wholetext.training.learned.forms import open_learned
 from wholetext.training.learner import TrainingData, make_learner
+from wholetext.training.metric import Learned
 from wholetext.training.run import Moment, Session, Trained, train
 from wholetext.types import Excerpt, Request
 

@@ -10,13 +10,13 @@ from typing import Any, Literal
 from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.paragraphs import Measure, align_paragraphs
 from wholetext.alignment.segments import Placed, Sentences, beads_of_segments, moved, place
-from wholetext.alignment.sentences import splitter
 from wholetext.alignment.vectors import covered, identity
 from wholetext.alignment.word_cuts import segments_by_words
 from wholetext.errors import InputError, count, did_you_mean
 from wholetext.executor import Executor
-from wholetext.languages import code_of, density, joiner
 from wholetext.notebook.display import brief
+from wholetext.text import code_of, density, joiner
+from wholetext.text.sentences import splitter
 from wholetext.types import Corpus, Document, Nulls, Output
 
 COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted

@@ -9,8 +9,8 @@ from itertools import accumulate
 
 from wholetext.alignment.anchors import longest_in_order
 from wholetext.alignment.beads import Bead, Span
-from wholetext.alignment.sentences import Splitter
 from wholetext.alignment.word_cuts import cuts_by_words
+from wholetext.text.sentences import Splitter
 
 _SENTENCE = re.compile(r"[。！？]+[\"'”’»)\]」』）]*\s*|[.!?…؟।]+[\"'”’»)\]]*\s+")
 _CLAUSE = re.compile(r"[,;:，；：、–—]+\s*")

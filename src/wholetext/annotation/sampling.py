@@ -19,8 +19,8 @@ import numpy as np
 from wholetext.errors import InputError, count
 from wholetext.notebook.display import brief
 from wholetext.scoring.results import Results
-from wholetext.significance.compare import system_totals
-from wholetext.significance.resample import SEED, bootstrap_scores, interval, seeded
+from wholetext.scoring.significance.compare import system_totals
+from wholetext.scoring.significance.resample import SEED, bootstrap_scores, interval, seeded
 from wholetext.types import FloatArray, IntArray, Scores
 
 Method = Literal["length", "random", "spread", "overlap", "disagreement"]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wholetext import slices
 from wholetext.cli import options
-from wholetext.cli.shell.completion import complete_models, complete_names
+from wholetext.cli.completion import complete_models, complete_names
 from wholetext.cli.terminal import entry, paged, print_json
 from wholetext.errors import count
 
@@ -28,12 +29,14 @@ def list_(
     format: options.TableOrJson = "table",
 ) -> None:
     """List metrics, aliases, views, and the changes of stress tests."""
-    from wholetext.perturbation.known_changes import described
     from wholetext.registry import catalogue, reference_free
 
     known = catalogue()
-    known["changes"], broken = described()
-    known["broken"] = {**known["broken"], **broken}
+    if described := slices.hook("described-changes"):
+        known["changes"], broken = described()
+        known["broken"] = {**known["broken"], **broken}
+    else:
+        known["changes"] = {}
     if no_ref:
         known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
         known["aliases"] = {name: spec for name, spec in known["aliases"].items() if reference_free(name)}
@@ -150,7 +153,7 @@ Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit
 @options.flattened
 def list_models(format: options.TableOrJson = "table") -> None:
     """List the default models of metrics: licence, size, access, and whether they are downloaded."""
-    from wholetext.backends import catalogue
+    from wholetext.models import catalogue
 
     found = catalogue.list_models()
     if format == "json":
@@ -171,7 +174,7 @@ def show_model(
     name: Name, revision: Revision = "", format: options.TableOrJson = "table"
 ) -> None:
     """Show a model's licence, size, revision and path."""
-    from wholetext.backends import catalogue
+    from wholetext.models import catalogue
 
     found = catalogue.show_model(name, revision)
     if format == "json":
@@ -191,7 +194,7 @@ def show_model(
 @models.command()
 def fetch(name: Name, revision: Revision = "") -> None:
     """Download a model and its tokenizer from the Hugging Face Hub."""
-    from wholetext.backends.catalogue import fetch_model
+    from wholetext.models.catalogue import fetch_model
 
     for one in fetch_model(name, revision):
         print(f"{one['name']}  {one['revision']}  {one['gigabytes']:.2f} GB  licence {one['licence']}")
@@ -204,8 +207,8 @@ def verify(
     name: Name, revision: Revision = "", format: options.TableOrJson = "table"
 ) -> None:
     """Verify a model's files without loading them: complete, unchanged, safe."""
-    from wholetext.backends.catalogue import show_model
-    from wholetext.backends.verify import verify_model
+    from wholetext.metrics.verify import verify_model
+    from wholetext.models.catalogue import show_model
 
     found = verify_model(name, revision)
     if format == "json":

@@ -14,7 +14,7 @@ from wholetext.errors import count
 if TYPE_CHECKING:
     from wholetext.scoring.comparison import Domains
     from wholetext.scoring.results import Results
-    from wholetext.significance.compare import Comparison, SystemResult
+    from wholetext.scoring.significance.compare import Comparison, SystemResult
     from wholetext.types import Scores
 
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}

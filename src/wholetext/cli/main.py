@@ -8,51 +8,38 @@ import re
 import sys
 import warnings
 from contextlib import nullcontext
-from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from wholetext import plugins
+from wholetext import plugins, slices
+from wholetext.cli.completion import VARIABLE, completing
+from wholetext.cli.help import COMMANDS, Sectioned
 from wholetext.cli.options import flattened, sections
-from wholetext.cli.shell.completion import VARIABLE, completing
-from wholetext.cli.shell.help import COMMANDS, Sectioned
-from wholetext.cli.shell.spelling import spread
-from wholetext.cli.shell.usage import asks_for_help, usage_error
+from wholetext.cli.spelling import spread
 from wholetext.cli.terminal import complain, guarded, printable
+from wholetext.cli.usage import asks_for_help, usage_error
 from wholetext.errors import InputError, PluginError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
 
-# verb → module of this folder, and its function or (for verbs with sub-verbs) typer app.
+# verb → where its function or (for verbs with sub-verbs) typer app is; slices add theirs.
 # They import what they need when called, so that help stays fast.
-VERBS = {
-    "score": "score:score",
-    "compare": "runs:compare",
-    "gate": "runs:gate",
-    "rank": "rank:rank",
-    "report": "runs:report",
-    "sample": "annotation:sample",
-    "annotations": "annotation:annotations_",
-    "meta": "meta:meta",
-    "paragraphs": "meta:paragraphs",
-    "spans": "meta:spans",
-    "explain": "runs:explain",
-    "align": "score:align",
-    "plan": "score:plan",
-    "sweep": "score:sweep",
-    "features": "contrast:features",
-    "contrast": "contrast:contrast",
-    "judge-check": "contrast:judge_check",
-    "stress": "studies.stress:stress",
-    "train": "train:train",
-    "list": "about:list_",
-    "show": "about:show",
-    "demo": "score:demo",
-    "serve": "web.serve:serve",
-    "models": "about:models",
-    "cache": "about:cache",
+CORE_VERBS = {
+    "score": "wholetext.cli.score:score",
+    "compare": "wholetext.cli.runs:compare",
+    "gate": "wholetext.cli.runs:gate",
+    "report": "wholetext.cli.runs:report",
+    "explain": "wholetext.cli.runs:explain",
+    "plan": "wholetext.cli.score:plan",
+    "sweep": "wholetext.cli.score:sweep",
+    "list": "wholetext.cli.about:list_",
+    "show": "wholetext.cli.about:show",
+    "demo": "wholetext.cli.score:demo",
+    "models": "wholetext.cli.about:models",
+    "cache": "wholetext.cli.about:cache",
 }
+VERBS = CORE_VERBS | slices.added("commands")
 # verbs whose finished rows are in the cache
 SCORING = {"score", "sweep", "meta", "contrast", "judge-check", "stress", "demo", "features"}
 _COMPLETION = {"--install-completion", "--show-completion"}
@@ -92,15 +79,15 @@ class Verbs(TyperGroup):
         others = {name: str(function(name).__doc__).split("\n")[0] for name in names if name not in placed | {*added}}
         width = max(map(len, names))
         for title, verbs in {**COMMANDS, "Further commands": others, "Plug-ins": added}.items():
-            if verbs:
+            lines = [(name.ljust(width), text) for name, text in verbs.items() if name in names]
+            if lines:
                 with formatter.section(title):
-                    formatter.write_dl([(name.ljust(width), text) for name, text in verbs.items()])
+                    formatter.write_dl(lines)
 
 
 def function(verb: str) -> Any:
     """The function of a verb of this package, or its app of sub-verbs."""
-    module, _, name = VERBS[verb].partition(":")
-    return getattr(import_module(f"wholetext.cli.{module}"), name)
+    return slices.load(VERBS[verb])
 
 
 def command(verb: str, found: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os.path
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from wholetext.cli.shell.completion import complete_metrics, complete_systems
-from wholetext.cli.shell.spelling import TOKENS_PER_SEGMENT, split_metrics
+from wholetext import slices
+from wholetext.cli.completion import complete_metrics, complete_systems
+from wholetext.cli.spelling import TOKENS_PER_SEGMENT, split_metrics
 from wholetext.errors import InputError
 from wholetext.io.formats import BUILTIN, names
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from wholetext.executor import Executor
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import Options
-    from wholetext.significance.compare import Significance
+    from wholetext.scoring.significance.compare import Significance
 
 
 def int_or_none(text: str) -> int | None:
@@ -196,10 +197,11 @@ class Execution:
     ] = None
 
     def options(self, **more: Any) -> Options:
-        from wholetext.backends.chat.calls import Calls
         from wholetext.scoring.evaluate import Options
 
-        calls = Calls(self.endpoint, self.parallel, self.rate, self.timeout, budget=self.budget, prices=self.prices)
+        make_calls = slices.hook("calls")
+        calls = make_calls and make_calls(self.endpoint, self.parallel, self.rate, self.timeout, budget=self.budget,
+                                          prices=self.prices)
         tokens = TOKENS_PER_SEGMENT * self.batch_size if self.batch_size else self.batch_tokens
         device = "cpu" if self.gpus == 0 else self.device  # as COMET's --gpus 0
         return Options(cache=not self.no_cache, device=device, dtype=self.dtype, batch_tokens=tokens,
@@ -242,9 +244,8 @@ class Aligning:
     def options(self) -> dict[str, Any]:
         if not self.align and self.align_to is None:
             return {"align": None, "nulls": self.nulls}
-        from wholetext.alignment.realign import AlignOptions
-
-        return {"align": AlignOptions(self.align_to or "auto"), "nulls": self.nulls}
+        chosen = slices.required("align-options", "--align")
+        return {"align": chosen(self.align_to or "auto"), "nulls": self.nulls}
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,7 @@ class Testing:
     alpha: Alpha = 0.05
 
     def significance(self, baseline: str | None) -> Significance:
-        from wholetext.significance.compare import Significance
+        from wholetext.scoring.significance.compare import Significance
 
         unit: Literal["doc", "segment"] = "doc" if self.resample == "documents" else "segment"
         return Significance(self.test, unit, self.draws, self.seed, self.alpha, baseline)
@@ -345,3 +346,16 @@ def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
     exists = os.path.exists  # pathlib's raises where a name is too long
     return [(path.partition("=")[0], path.partition("=")[2]) if "=" in path and not exists(path) else path
             for path in paths or ()]
+
+
+def refuse_existing(out: Path, files: Files, overwrite: bool, option: str = "--out") -> None:
+    """Raise if the output file exists and may not be replaced; an input file never may."""
+    if not out.is_file():
+        return
+    given = [files.input, files.sources, files.docs, *(files.translations or ()), *(files.references or ())]
+    paths = [path for one in given if one for path in (Path(one), Path(one.partition("=")[2] or one))]
+    if any(os.path.exists(path) and path.samefile(out) for path in paths):  # noqa: PTH110 - names may be too long
+        raise InputError("this is one of the input files", where=str(out), next=f"choose another {option}")
+    if not overwrite:
+        raise InputError("this file exists already", where=str(out),
+                         next=f"choose another {option}, or replace it with --overwrite")

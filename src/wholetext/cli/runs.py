@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wholetext.cli import options, terminal
-from wholetext.cli.shell.completion import complete_documents, complete_metrics, complete_systems
+from wholetext.cli.completion import complete_documents, complete_metrics, complete_systems
 from wholetext.cli.terminal import number, warn
 from wholetext.errors import WriteError, count
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wholetext.metrics.blonde.explain import MatchedSpan
     from wholetext.scoring.explain import Explained
     from wholetext.scoring.results import Results
-    from wholetext.significance.compare import Significance
+    from wholetext.scoring.significance.compare import Significance
 
 
 def compare(

@@ -1,24 +1,24 @@
-"""Verbs that take texts: `wholetext score`, `plan`, `sweep`, `align` and `demo`."""
+"""Verbs that take texts: `wholetext score`, `plan`, `sweep` and `demo`."""
 
 from __future__ import annotations
 
 import math
-import os
 import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from wholetext import slices
 from wholetext.cli import options, terminal
-from wholetext.cli.shell.completion import complete_metrics, complete_models
-from wholetext.cli.shell.spelling import with_model
+from wholetext.cli.completion import complete_metrics, complete_models
+from wholetext.cli.spelling import with_model
 from wholetext.cli.terminal import number, printable, progress_bar, warn
-from wholetext.errors import InputError, count
+from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
@@ -73,14 +73,13 @@ def score(
     from wholetext.errors import WholetextError
     from wholetext.scoring.comparison import compare_run
     from wholetext.scoring.run import make_run
-    from wholetext.tracking.loggers import find_logger, log_run
 
     for name in log or ():
-        find_logger(name)  # fail before scoring
+        slices.required("find-logger", "--log")(name)  # fail before scoring
     loaded = options.load(files, chosen)
     metrics = with_model(metric, model) if model else metric or _chosen(loaded, quiet)
     if dry_run is not None:
-        _refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
+        options.refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
         _write_prompts(loaded, metrics, dry_run, execution)
         return
     how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
@@ -94,10 +93,10 @@ def score(
     shown = "scores" if score_only else format
     with terminal.paged(shown == "table"):
         render(results, compare_run(results)[1], shown, signatures, width, by_domain)
-    if how.calls.counts and not quiet:
+    if getattr(how.calls, "counts", None) and not quiet:
         print(how.calls.summary(), file=sys.stderr)
     for name in log or ():
-        print(log_run(results, name, out), file=sys.stderr)
+        print(slices.required("log-run", "--log")(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):
         print("\n" * (shown == "table") + _next_step(results.systems, out), file=sys.stderr)
 
@@ -139,13 +138,12 @@ def plan(
     format: options.TableOrJson = "table",
 ) -> None:
     """Show what would be scored, without running models: rows, inputs, truncation, calls and their cost, texts."""
-    from wholetext.backends.chat.calls import Calls
     from wholetext.scoring.plan import plan as make
 
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
     metrics = metric or _chosen(loaded, quiet=False)
-    calls = Calls(endpoint, prices=prices)
+    calls = slices.required("calls", "plan")(endpoint, prices=prices)
     plans = [make(loaded.corpus, loaded.outputs, text, show=show, calls=calls) for text in metrics]
     if format == "json":
         terminal.print_json([one.as_json() for one in plans])
@@ -280,81 +278,6 @@ def _grid_table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None
     size = f"{count(len(corpus), 'document')}, {count(sum(map(len, corpus.docs)), 'segment')}"
     console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {what}.", style="dim"))
     terminal.notes(notes, console)
-
-
-def align(
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Output JSONL file (input for `wholetext score`).")],
-    files: options.Files,
-    langs: options.Langs = None,
-    test_set: options.TestSet = None,
-    reader: options.Reader = None,
-    system: options.Systems = None,
-    segments: options.Segments = "auto",
-    to: Annotated[
-        str, typer.Option("--to", help="Align to: auto (a reference if available), source, or a reference by NAME.")
-    ] = "auto",
-    split: Annotated[
-        Literal["rules", "pysbd", "blingfire", "none"],
-        typer.Option("--split", help="Sentence splitter for the outputs."),
-    ] = "rules",
-    similarity: Annotated[
-        Literal["auto", "vectors", "words"],
-        typer.Option("--similarity", help="Align by sentence vectors (auto: if they support both languages) or words."),
-    ] = "auto",
-    nulls: options.Nulls = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Also realign documents whose number of segments already matches.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing output file.")] = False,
-    workers: options.Workers = None,
-    format: options.TableOrJson = "table",
-) -> None:
-    """Align outputs with different sentence boundaries to the source segments; report omissions and additions."""
-    from wholetext.alignment.realign import AlignOptions
-    from wholetext.alignment.realign import align as run
-    from wholetext.io.formats import jsonl
-
-    _refuse_existing(out, files, overwrite)
-    loaded = options.load(files, options.Chosen(langs, test_set, reader, system, segments=segments))
-    with options.executor(None, workers) as executor:
-        done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every, similarity, nulls or "count"),
-                   executor=executor)
-    jsonl.write(out, replace(loaded, outputs=done.outputs))
-    warn([*loaded.warnings, *done.notes])
-    if format == "json":
-        by_words = {system: {one.doc: one.note for one in some if one.note} for system, some in done.documents.items()}
-        terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words,
-                             "notes": [*loaded.warnings, *done.notes], "documents": done.details})  # fmt: skip
-        return
-    _beads(done.summary())
-    print(f"\nwritten: {out}   next: wholetext score {out} -m …")
-
-
-def _refuse_existing(out: Path, files: options.Files, overwrite: bool, option: str = "--out") -> None:
-    """Raise if the output file exists and may not be replaced; an input file never may."""
-    if not out.is_file():
-        return
-    given = [files.input, files.sources, files.docs, *(files.translations or ()), *(files.references or ())]
-    paths = [path for one in given if one for path in (Path(one), Path(one.partition("=")[2] or one))]
-    if any(os.path.exists(path) and path.samefile(out) for path in paths):  # noqa: PTH110 - names may be too long
-        raise InputError("this is one of the input files", where=str(out), next=f"choose another {option}")
-    if not overwrite:
-        raise InputError("this file exists already", where=str(out),
-                         next=f"choose another {option}, or replace it with --overwrite")
-
-
-def _beads(rows: Sequence[dict[str, Any]]) -> None:
-    from rich.text import Text
-
-    from wholetext.alignment.realign import KINDS
-
-    console = terminal.console(80)
-    cells = [[f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
-    terminal.print_blocks(["system", "documents", *KINDS, "moved", "omitted", "added"], cells, 1, console)
-    console.print(Text(
-        "documents that were aligned; beads of segments–sentences (1–0 left out, 0–1 added; moved: out of order); "
-        "mean share of characters left out and added", style="dim"))
 
 
 def demo(

@@ -11,9 +11,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.languages import code_of, scripts_of
-from wholetext.languages.identify import Profile, likelihoods
-from wholetext.languages.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
+from wholetext.text import code_of, scripts_of
+from wholetext.text.identify import Profile, likelihoods
+from wholetext.text.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
 from wholetext.types import FloatArray, IntArray
 
 Notes = dict[int, str]  # index of the text → what is wrong with it

@@ -17,8 +17,8 @@ from wholetext.flags.degenerate import DEGENERATE, Flag, FormatKind, place, side
 from wholetext.flags.numbers import missing_numbers
 from wholetext.flags.prompts import leaked
 from wholetext.io.formats.wmt import REPAIRED
-from wholetext.languages import code_of
-from wholetext.languages.identify import listed, other_language, plainly_in
+from wholetext.text import code_of
+from wholetext.text.identify import listed, other_language, plainly_in
 from wholetext.types import Corpus, Output
 
 WORDS: dict[FormatKind, str] = {

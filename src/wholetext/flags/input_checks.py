@@ -12,9 +12,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.languages import code_of, scripts_of
-from wholetext.languages.identify import listed, other_language
-from wholetext.languages.scripts import CONTENT, SCRIPTS, letters
+from wholetext.text import code_of, scripts_of
+from wholetext.text.identify import listed, other_language
+from wholetext.text.scripts import CONTENT, SCRIPTS, letters
 from wholetext.types import Corpus, Output
 
 SAMPLE = 40_000  # characters of a side that are looked at

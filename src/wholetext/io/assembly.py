@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count, did_you_mean
-from wholetext.languages import pair_of, same_language
 from wholetext.notebook.display import brief
+from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Output
 
 BARE = "there is neither a source nor a reference: only metrics of the output alone make sense"

@@ -15,7 +15,7 @@ from wholetext.io.segments import DocumentRun
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.agreement.measures import system_means
-from wholetext.significance.resample import seeded
+from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Level = Literal["sys", "domain", "doc", "seg"]

@@ -11,14 +11,14 @@ from itertools import combinations
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, choices
-from wholetext.languages import pair_of, same_language
 from wholetext.meta.agreement.correlation import both_known
 from wholetext.meta.agreement.measures import ROW_STATISTICS
 from wholetext.meta.conventions import conventions
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.participants import Level
 from wholetext.meta.tasks import DEFAULTS, MetricTests, Task, TaskResult, pooled_accuracy_task, read_task, run_task
-from wholetext.significance.clusters import cluster_ranks
+from wholetext.scoring.significance.clusters import cluster_ranks
+from wholetext.text import pair_of, same_language
 from wholetext.types import FloatArray, Scores
 
 

@@ -24,7 +24,7 @@ from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, est
 from wholetext.meta.agreement.permutation import Draws, compare
 from wholetext.meta.metric_scores import Gathered, MetricScores
 from wholetext.meta.participants import Level, Participants
-from wholetext.significance.clusters import cluster_ranks
+from wholetext.scoring.significance.clusters import cluster_ranks
 from wholetext.types import FloatArray
 
 _TASK = re.compile(r"(?P<level>[a-z]+):(?P<statistic>[a-z_0-9]+)(/(?P<average>[a-z]+))?(@(?P<gap>\d+(\.\d+)?))?")

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.embeddings import Tokens, TokenVectors
-from wholetext.backends.encoder import open_encoder
-from wholetext.backends.tokenizer import TokenizedText, read_config
 from wholetext.errors import InputError, ModelError
-from wholetext.languages import code_of
 from wholetext.metrics.model_metric import EncoderMetric, locate, model_for
+from wholetext.models.embeddings import Tokens, TokenVectors
+from wholetext.models.encoder import open_encoder
+from wholetext.models.tokenizer import TokenizedText, read_config
+from wholetext.text import code_of
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
 
 if TYPE_CHECKING:

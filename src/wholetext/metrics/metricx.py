@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from wholetext.backends.hub.locate import locate
-from wholetext.backends.loading import TOKENIZER, open_checkpoint
-from wholetext.backends.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
-from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import ModelError
 from wholetext.metrics.model_metric import ModelMetric
+from wholetext.models.hub.locate import locate
+from wholetext.models.loading import TOKENIZER, open_checkpoint
+from wholetext.models.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
+from wholetext.models.tokenizer import check_limit
 from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 
 _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wholetext.backends.hub import locate as hub
-from wholetext.backends.layout import together
-from wholetext.backends.tokenizer import FILES
 from wholetext.errors import MetricError, ModelError
-from wholetext.languages import code_of
+from wholetext.models.hub import locate as hub
+from wholetext.models.layout import together
+from wholetext.models.tokenizer import FILES
+from wholetext.text import code_of
 from wholetext.types import Fit, Metric, Request, Runtime
 
 # models that know English alone, by the last part of their name

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.backends.embeddings import Tokens
 from wholetext.metrics.bertscore import TokenMetric, TokenWeights
+from wholetext.models.embeddings import Tokens
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 

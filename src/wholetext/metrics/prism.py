@@ -8,13 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.backends.hub.locate import locate
-from wholetext.backends.layout import together
-from wholetext.backends.loading import TOKENIZER, open_checkpoint
-from wholetext.backends.seq2seq import Pair, Seq2Seq, TokenLogProbs, refuse_languages
-from wholetext.backends.tokenizer import check_limit
 from wholetext.errors import MetricError
 from wholetext.metrics.model_metric import ModelMetric
+from wholetext.models.hub.locate import locate
+from wholetext.models.layout import together
+from wholetext.models.loading import TOKENIZER, open_checkpoint
+from wholetext.models.seq2seq import Pair, Seq2Seq, TokenLogProbs, refuse_languages
+from wholetext.models.tokenizer import check_limit
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, Side, mean_stats
 
 Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]

@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.backends.embeddings import Embeddings
-from wholetext.backends.encoder import open_encoder
-from wholetext.backends.tokenizer import TokenizedText
 from wholetext.metrics.model_metric import EncoderMetric, locate, model_for
+from wholetext.models.embeddings import Embeddings
+from wholetext.models.encoder import open_encoder
+from wholetext.models.tokenizer import TokenizedText
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, Side, mean_stats
 
 ENGLISH, OTHERS, ACROSS = (f"sentence-transformers/{name}" for name in (

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
-from wholetext.languages import code_of, has_ideographs, is_unspaced
-from wholetext.languages.mteval import tokenize_13a
-from wholetext.languages.overlap import blocks, characters, compared, overlap, words
-from wholetext.languages.shifts import edits
+from wholetext.text import code_of, has_ideographs, is_unspaced
+from wholetext.text.mteval import tokenize_13a
+from wholetext.text.overlap import blocks, characters, compared, overlap, words
+from wholetext.text.shifts import edits
 from wholetext.types import FloatArray, Metric, Request, Runtime
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]

@@ -13,7 +13,7 @@ import numpy as np
 from wholetext.errors import RunError, choices
 from wholetext.io.formats.published_scores import read_published
 from wholetext.scoring.results import Results
-from wholetext.significance.resample import Score
+from wholetext.scoring.significance.resample import Score
 from wholetext.types import FloatArray
 
 

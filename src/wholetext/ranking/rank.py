@@ -21,9 +21,9 @@ from wholetext.ranking.panel import Panel, of_run, published
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
-from wholetext.significance.clusters import cluster_ranks, holm
-from wholetext.significance.power import few_documents
-from wholetext.significance.resample import RESAMPLES, SEED, Interval, bootstrap_p, bootstrap_scores, interval
+from wholetext.scoring.significance.clusters import cluster_ranks, holm
+from wholetext.scoring.significance.power import few_documents
+from wholetext.scoring.significance.resample import RESAMPLES, SEED, Interval, bootstrap_p, bootstrap_scores, interval
 from wholetext.types import FloatArray
 from wholetext.version import __version__
 

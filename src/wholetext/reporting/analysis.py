@@ -13,10 +13,10 @@ from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.scoring.comparison import compare_run, restored
 from wholetext.scoring.results import Results
-from wholetext.significance.clusters import holm, holm_levels
-from wholetext.significance.compare import Comparison, Significance, SystemTotals, interval_table, system_totals
-from wholetext.significance.power import influence, power
-from wholetext.significance.resample import bootstrap_scores
+from wholetext.scoring.significance.clusters import holm, holm_levels
+from wholetext.scoring.significance.compare import Comparison, Significance, SystemTotals, interval_table, system_totals
+from wholetext.scoring.significance.power import influence, power
+from wholetext.scoring.significance.resample import bootstrap_scores
 from wholetext.spec import parse
 from wholetext.types import FloatArray, Scores
 

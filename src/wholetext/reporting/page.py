@@ -17,18 +17,18 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from wholetext import slices
 from wholetext.errors import InputError, MissingExtra, RunError, WriteError
 from wholetext.files.parsing import printable
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
-from wholetext.reporting.rankings import beside, run_ranking
 from wholetext.reporting.studies import FILES, read_study
 from wholetext.reporting.texts import blocks, choose, gather
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
-from wholetext.significance.compare import Significance
+from wholetext.scoring.significance.compare import Significance
 from wholetext.version import __version__
 
 SCRIPTS = ("dom.js", "data.js", "color.js", "export.js", "charts.js", "grids.js", "leaderboard.js", "documents.js",
@@ -63,14 +63,23 @@ def report(
     run, studies = read_sources(given)
     analysis = None if run is None else analyse(run, baseline, significance)
     if analysis is not None:
-        own = [] if any(one.kind == "rank" for one in studies) else run_ranking(analysis.results, analysis.testing)
-        studies = [*own, *(beside(one, analysis.results) for one in studies)]
+        studies = _with_ranking(analysis, studies)
     files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
     if figures is None or page is not None:
         path = default_page(given) if page is None else Path(page)
         write_report(analysis, studies, path, options)
         files.append(path)
     return files
+
+
+def _with_ranking(analysis: RunAnalysis, studies: list[Study]) -> list[Study]:
+    """The studies with a ranking of the run's systems, where the slice for it is there and none is among them."""
+    run_ranking, beside = slices.hook("run-ranking"), slices.hook("ranking-beside-run")
+    if run_ranking is None or beside is None:
+        return studies
+    ranked = any(study.kind == "rank" for study in studies)
+    own = [] if ranked else run_ranking(analysis.results, analysis.testing)
+    return [*own, *(beside(study, analysis.results) for study in studies)]
 
 
 def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:

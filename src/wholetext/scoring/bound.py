@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from wholetext import plugins
-from wholetext.backends.device import pick_device
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong, count
+from wholetext.models.device import pick_device
 from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine

@@ -11,9 +11,9 @@ import numpy as np
 
 from wholetext.errors import RunError
 from wholetext.scoring.results import Results
-from wholetext.significance.compare import Comparison, Significance, SystemResult, Verdict
-from wholetext.significance.power import Power
-from wholetext.significance.resample import Interval
+from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult, Verdict
+from wholetext.scoring.significance.power import Power
+from wholetext.scoring.significance.resample import Interval
 from wholetext.types import Scores, Signature
 
 Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain → score

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.device import pick_device
 from wholetext.errors import MetricError, WorkerError
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
 from wholetext.files.packages import unverified
+from wholetext.models.device import pick_device
 from wholetext.notes import BLIND
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.bound import (

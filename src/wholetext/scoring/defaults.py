@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from wholetext.backends.catalogue import present
-from wholetext.backends.hub.locate import embedded
 from wholetext.errors import MetricError, WholetextError
-from wholetext.languages import code_of
+from wholetext.models.catalogue import present
+from wholetext.models.hub.locate import embedded
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
+from wholetext.text import code_of
 from wholetext.types import Corpus, Output
 
 SURFACE = (("chrf", "d-chrf"), ("bleu", "d-bleu"))  # the second of each where segments are not aligned

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.chat.calls import Calls
+from wholetext import slices
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
 from wholetext.types import (
@@ -49,6 +49,12 @@ class Measured:
         return Measured(self.stats[which], self.lost[which], [self.details[i] for i in which.tolist()])
 
 
+def default_calls() -> Any:
+    """How services are called unless the options say so; None where no slice calls any."""
+    calls = slices.hook("calls")
+    return None if calls is None else calls()
+
+
 @dataclass
 class Engine:
     """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
@@ -59,7 +65,7 @@ class Engine:
     batch_tokens: int = 1024
     cache: Cache | None = None
     survey: Any = None  # of the ``measure`` that runs now
-    calls: Calls = field(default_factory=Calls)
+    calls: Any = field(default_factory=default_calls)
     on_batch: Callable[[float], None] | None = None  # called with the share of inputs done, after each batch
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
     warnings: list[str] = field(default_factory=list)  # about all requests of the ``measure`` that runs now

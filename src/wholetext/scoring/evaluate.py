@@ -12,25 +12,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from wholetext.backends.chat.calls import Calls
-from wholetext.backends.device import DTYPES, need_gpus
+from wholetext import slices
 from wholetext.errors import InputError, WholetextWarning, count
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
-from wholetext.languages import language
+from wholetext.models.device import DTYPES, need_gpus
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
-from wholetext.scoring.engine import Engine
+from wholetext.scoring.engine import Engine, default_calls
 from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import Results, read_run
+from wholetext.text import language
 from wholetext.types import Corpus, Metric, Output, Scores
 from wholetext.views import Sides, View
 
 if TYPE_CHECKING:  # aligning and flags: imported where they are done, since `compare` and `report` do neither
-    from wholetext.alignment.realign import AlignOptions
     from wholetext.flags.degenerate import Flag
 
 FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring, by system and by metric
@@ -49,11 +48,11 @@ class Options:
     workers: int | None = None
     gpus: int | None = None
     overflow: Literal["warn", "error"] = "warn"
-    align: AlignOptions | None = None  # align outputs that have other segments than their document before scoring
+    align: Any = None  # AlignOptions: align outputs that have other segments than their document before scoring
     nulls: Literal["count", "worst", "drop"] | None = None  # what alignment found left out or added; as aligned if None
     block: int | None = None  # requests measured and cached at a time; by default as many as suit the metric
     flags: bool = True  # whether to look for suspicious input and degenerate output
-    calls: Calls = field(default_factory=Calls, compare=False)  # how judges are called; a budget is of this object
+    calls: Any = field(default_factory=default_calls, compare=False)  # of judges; a budget is of this object
     only: Only | None = field(default=None, compare=False)  # segments that matter: rows that touch none are not scored
     progress: Progress | None = field(default=None, compare=False)
 
@@ -157,7 +156,7 @@ def _evaluate(
     return Results(
         corpus, tuple(outputs), scores,
         warnings=tuple(dict.fromkeys((*notes, *suspicions))),
-        counts={**computer.engine.counts, **options.calls.counts},
+        counts={**computer.engine.counts, **getattr(options.calls, "counts", {})},
         flags={system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()},
         environment=computer.environment(), spell=_spell,
     )
@@ -169,8 +168,7 @@ def _aligned(
     """The outputs aligned with the segments of the corpus, if requested, and notes on it."""
     notes: list[str] = []
     if options.align is not None:
-        from wholetext.alignment.realign import align
-
+        align = slices.required("align", "alignment")
         done = align(corpus, outputs, options.align, executor=executor)
         outputs, notes = done.outputs, done.notes
     return with_policy(outputs, options.nulls), notes
@@ -225,22 +223,13 @@ def open_run(folder: Path | str) -> Results:
     if not isinstance(folder, (str, Path)):
         raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
     found = replace(read_run(Path(folder), _reducing), spell=_spell)
-    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *reparse_offers(found)))))
+    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *run_notes(found)))))
 
 
-def reparse_offers(found: Results, only: str | None = None) -> list[str]:
-    """A note where answers of judges (all, or one) were read by another version of the parser than this one."""
-    from wholetext.metrics.judges.parsers import PARSER  # here, because runs without judges do not need it
-
-    used = {spec: {one.signature["parser"] for one in by_system.values() if "parser" in one.signature}
-            for spec, by_system in found.scores.items() if only in (None, spec)}  # fmt: skip
-    older = {spec: versions for spec, versions in used.items() if not versions <= {PARSER}}
-    if not older:
-        return []
-    versions = ", ".join(sorted(set().union(*older.values())))
-    return [f"{', '.join(older)}: answers were read by version {versions} of the parser, and this is version {PARSER}: "
-            "`wholetext score` again parses the stored answers with it, and calls the model only where an answer that "
-            "could be parsed before no longer can"]  # fmt: skip
+def run_notes(results: Results, spec: str | None = None) -> list[str]:
+    """What slices have to say about scores that were read back (all, or one spec's)."""
+    notes = slices.hook("run-notes")
+    return [] if notes is None else list(notes(results, spec))
 
 
 def _spell(text: str) -> str:

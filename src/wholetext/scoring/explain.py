@@ -13,7 +13,7 @@ from wholetext.metrics.blonde.explain import Compared, MatchedSpan, Reasons, com
 from wholetext.metrics.blonde.metric import Blonde
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import evaluate, reparse_offers
+from wholetext.scoring.evaluate import evaluate, run_notes
 from wholetext.scoring.results import Results, damaged_details
 from wholetext.types import Scores
 from wholetext.views import glue_of, stretches
@@ -125,7 +125,7 @@ def _first(results: Results) -> str:
 def _scores(results: Results, spec: str, system: str, doc: str | None) -> tuple[Scores, tuple[str, ...]]:
     """From the run where it has the metric, else computed now; with notes on what was computed."""
     if spec in results.scores:
-        return results.scores[spec][system], tuple(reparse_offers(results, spec))
+        return results.scores[spec][system], tuple(run_notes(results, spec))
     corpus = results.corpus
     if doc is not None and not scorer(spec).metric.surveys:  # annotation files go by line: they need them all
         corpus = replace(corpus, docs=tuple(one for one in corpus.docs if one.id == doc))

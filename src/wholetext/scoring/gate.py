@@ -17,8 +17,8 @@ from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain, restored
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results
-from wholetext.significance.clusters import holm
-from wholetext.significance.compare import Comparison, Significance, SystemResult
+from wholetext.scoring.significance.clusters import holm
+from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
 
 WIDE = 0.1  # share of a metric's range; a larger max_drop is probably meant on another scale
 

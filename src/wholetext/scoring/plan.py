@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.chat.calls import Calls
 from wholetext.errors import MetricError, count
 from wholetext.files.cache import Cache
 from wholetext.files.storage import write_file
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.bound import BoundMetric, bind, check
-from wholetext.scoring.engine import Engine
+from wholetext.scoring.engine import Engine, default_calls
 from wholetext.types import Corpus, Output, Request
 
 
@@ -83,7 +82,7 @@ class Plan:
 
 
 def plan(
-    corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2, calls: Calls | None = None
+    corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2, calls: Any | None = None
 ) -> Plan:
     """Cut every document and fit every request, running no model; ``calls``: settings of calls to chat models."""
     with _bound(corpus, outputs, spec, calls) as work:
@@ -116,7 +115,7 @@ def plan(
 
 
 def write_prompts(
-    corpus: Corpus, outputs: Sequence[Output], specs: Sequence[str], path: Path | str, calls: Calls | None = None
+    corpus: Corpus, outputs: Sequence[Output], specs: Sequence[str], path: Path | str, calls: Any | None = None
 ) -> int:
     """Write the body of every call that judges would make, a JSON object a line, and make none; returns how many."""
     lines = []
@@ -137,14 +136,14 @@ def write_prompts(
 
 @contextmanager
 def _bound(
-    corpus: Corpus, outputs: Sequence[Output], spec: str, calls: Calls | None
+    corpus: Corpus, outputs: Sequence[Output], spec: str, calls: Any | None
 ) -> Iterator[BoundMetric]:
     """The metric with the corpus; with the cache where it may have answers of a service."""
     check(corpus, outputs)
     one = scorer(spec)
     cache = Cache() if one.metric.remote else None
     try:
-        yield bind(one, corpus, outputs, Engine(corpus.langs, cache=cache, calls=calls or Calls()), None)
+        yield bind(one, corpus, outputs, Engine(corpus.langs, cache=cache, calls=calls or default_calls()), None)
     finally:
         if cache:
             cache.close()

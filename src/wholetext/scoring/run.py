@@ -11,7 +11,7 @@ from wholetext.io import Loaded
 from wholetext.scoring.comparison import stored
 from wholetext.scoring.evaluate import SIGNIFICANCE, Options, evaluate
 from wholetext.scoring.results import Results, refuse_unwritable, write_run
-from wholetext.significance.compare import Comparison, Significance
+from wholetext.scoring.significance.compare import Comparison, Significance
 
 
 def make_run(

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.catalogue import CATALOGUE, present
 from wholetext.errors import InputError, WholetextError, did_you_mean
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
+from wholetext.models.catalogue import CATALOGUE, present
 from wholetext.registry import catalogue, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
 from wholetext.serving.uploads import Form

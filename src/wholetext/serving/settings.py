@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.hub.locate import EMBEDDED
 from wholetext.errors import InputError, SpecError
+from wholetext.models.hub.locate import EMBEDDED
 from wholetext.registry import ALIASES, scorer
 from wholetext.spec import parse
 
@@ -116,7 +116,7 @@ def allowed_metric(text: str, options: ServeOptions) -> str:
         raise refusal  # before a table is read
     found = scorer(text)
     metric: Any = found.metric
-    if type(metric).__module__.startswith("wholetext.metrics.judges"):
+    if type(metric).__module__.startswith("wholetext.judges"):
         raise SpecError("judges are not served: they call a server that may cost money", where=text,
                         next="`wholetext score` on the command line runs them")
     usual = type(metric)()

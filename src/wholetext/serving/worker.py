@@ -25,7 +25,7 @@ from wholetext.scoring.comparison import compare_run, run_json
 from wholetext.scoring.defaults import default_metrics
 from wholetext.scoring.evaluate import Options
 from wholetext.scoring.run import make_run
-from wholetext.significance.compare import Significance
+from wholetext.scoring.significance.compare import Significance
 
 PAGE, CACHE = "report", "cache.sqlite"  # the stage after all others; the cache of scores, in the data folder
 TAKEN = ("taken",)  # the first answer to a task

@@ -8,10 +8,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wholetext.backends import catalogue
-from wholetext.backends.hub.locate import locate
-from wholetext.backends.learned.config import Config, plain
+from wholetext.models import catalogue
+from wholetext.models.hub.locate import locate
 from wholetext.training.examples import Examples
+from wholetext.training.learned.config import Config, plain
 from wholetext.training.recipe import Recipe
 from wholetext.version import __version__
 

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wholetext.backends.device import torch_module
-from wholetext.backends.learned.config import plain
-from wholetext.backends.learned.folder import MODEL, Array, read_weights, write_weights
 from wholetext.errors import InputError, ModelError, RunError
 from wholetext.files.output_folder import check_folder
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import refusing, replacing, write_file
+from wholetext.models.device import torch_module
 from wholetext.training.examples import Verdict
+from wholetext.training.learned.config import plain
+from wholetext.training.learned.folder import MODEL, Array, read_weights, write_weights
 from wholetext.training.recipe import Recipe
 
 RUN, STATE = "run.json", "state.pt"

@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.backends.device import Precision, torch_module
-from wholetext.backends.hub.locate import locate
-from wholetext.backends.learned.adapters import trained
-from wholetext.backends.learned.body import Opening
-from wholetext.backends.learned.config import Config
-from wholetext.backends.learned.folder import PREFIX, Array
-from wholetext.backends.learned.forms import (
+from wholetext.errors import InputError
+from wholetext.files.cache import Cache, content_key
+from wholetext.models.device import Precision, torch_module
+from wholetext.models.hub.locate import locate
+from wholetext.scoring.engine import Engine, request_key
+from wholetext.training.examples import Examples
+from wholetext.training.learned.adapters import trained
+from wholetext.training.learned.body import Opening
+from wholetext.training.learned.config import Config
+from wholetext.training.learned.folder import PREFIX, Array
+from wholetext.training.learned.forms import (
     Form,
     check,
     form_class,
@@ -25,10 +29,6 @@ from wholetext.backends.learned.forms import (
     predicts_directly,
     standardise,
 )
-from wholetext.errors import InputError
-from wholetext.files.cache import Cache, content_key
-from wholetext.scoring.engine import Engine, request_key
-from wholetext.training.examples import Examples
 from wholetext.training.linear import signed_ridge
 from wholetext.training.recipe import Recipe
 from wholetext.types import Excerpt, FloatArray, IntArray, Request

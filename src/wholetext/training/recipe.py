@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from wholetext.backends.learned.config import Adapter, HeadShape, Penalty, Side, fill
-from wholetext.backends.learned.forms import FORMS
 from wholetext.errors import InputError, did_you_mean
 from wholetext.files.parsing import file_bytes, read_toml, reader
 from wholetext.meta.paragraphs import Raters
+from wholetext.training.learned.config import Adapter, HeadShape, Penalty, Side, fill
+from wholetext.training.learned.forms import FORMS
 from wholetext.views import Joiner
 
 # SENT-BASE, PARA-UNIF, PARA-STRAT (Deutsch et al. 2023, §4)

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.backends.device import torch_module
-from wholetext.backends.learned.config import Config, Scale
-from wholetext.backends.learned.folder import write_folder
-from wholetext.backends.learned.forms import open_learned, scaled
 from wholetext.errors import ModelError
+from wholetext.models.device import torch_module
 from wholetext.notebook.display import brief
 from wholetext.scoring.engine import Engine
 from wholetext.training.card import card
 from wholetext.training.checkpoint import Checkpoints, Progressed
 from wholetext.training.examples import Verdict, draw, judge, read_examples
+from wholetext.training.learned.config import Config, Scale
+from wholetext.training.learned.folder import write_folder
+from wholetext.training.learned.forms import open_learned, scaled
 from wholetext.training.learner import Learner, TrainingData, make_learner, scale_ends
 from wholetext.training.negatives import add_negatives
 from wholetext.training.recipe import Recipe

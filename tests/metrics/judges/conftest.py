@@ -9,7 +9,7 @@ import pytest
 
 from tests.judges.scripted import ScriptedServer
 from tests.judges.scripted_judge import right
-from wholetext.backends.chat import endpoint
+from wholetext.judges.chat import endpoint
 
 
 @pytest.fixture(autouse=True)

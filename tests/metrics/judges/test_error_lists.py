@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.metrics.judges.error_lists import Fault, Unparsable, evidence, listed_errors
+from wholetext.judges.error_lists import Fault, Unparsable, evidence, listed_errors
 
 
 def test_blocks_of_errors() -> None:

@@ -14,8 +14,8 @@ import wholetext as wt
 from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, replying, results, right, scores
 from wholetext.errors import MetricError, SpecError
-from wholetext.metrics.judges.judge import trimmed
-from wholetext.metrics.judges.parsers import ASPECTS, PARSER
+from wholetext.judges.judge import trimmed
+from wholetext.judges.parsers import ASPECTS, PARSER
 from wholetext.registry import scorer
 from wholetext.testing import check_metric, sample
 
@@ -137,7 +137,7 @@ def test_answers_are_asked_for_once_and_parsed_again_for_nothing(
 ) -> None:
     first = results("judge-esa@m", cache=True)
     asked = len(server.asked)
-    monkeypatch.setattr("wholetext.metrics.judges.judge.PARSER", "next")
+    monkeypatch.setattr("wholetext.judges.judge.PARSER", "next")
     second = results("judge-esa@m", cache=True)
     assert len(server.asked) == asked == first.counts["judge_answers"] and "judge_calls" not in second.counts
     assert second["judge-esa@m"]["same"].signature["parser"] == "next"

@@ -18,9 +18,9 @@ from tests.judges.counting import is_repair
 from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, replying, results, right, scores
-from wholetext.backends.chat.calls import Calls
 from wholetext.cli.main import main
 from wholetext.errors import MetricError
+from wholetext.judges.chat.calls import Calls
 from wholetext.testing import sample
 
 Reply = Callable[[Mapping[str, Any], int], Any]
@@ -128,7 +128,7 @@ def test_a_run_that_another_parser_read_offers_to_read_it_again(
     specs = ["judge-da@m", "judge-mqm@m", "chrf"]
     wt.write_run(wt.evaluate(corpus, outputs, specs, wt.Options(cache=False)), tmp_path / "run")
     assert not any("parser" in note for note in wt.open_run(tmp_path / "run").notes)
-    monkeypatch.setattr("wholetext.metrics.judges.parsers.PARSER", "99")
+    monkeypatch.setattr("wholetext.judges.parsers.PARSER", "99")
     found = wt.open_run(tmp_path / "run")
     (offer,) = [note for note in found.notes if "parser" in note]
     assert offer.startswith("judge-da@m, judge-mqm@m: answers were read by version ")

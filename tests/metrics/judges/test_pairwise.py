@@ -13,8 +13,8 @@ import pytest
 import wholetext as wt
 from tests.judges.judge_material import names, numbered
 from tests.judges.scripted import ScriptedServer
-from wholetext.backends.chat.calls import Calls
 from wholetext.errors import MetricError
+from wholetext.judges.chat.calls import Calls
 from wholetext.testing import sample
 
 SPEC = "judge-pairwise@m"

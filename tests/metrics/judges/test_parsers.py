@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.metrics.judges.error_lists import Fault
-from wholetext.metrics.judges.parsers import (
+from wholetext.judges.error_lists import Fault
+from wholetext.judges.parsers import (
     ASPECTS,
     parse_choice,
     parse_errors,

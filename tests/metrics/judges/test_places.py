@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from wholetext.metrics.judges.error_lists import Fault
-from wholetext.metrics.judges.places import locate, placed
+from wholetext.judges.error_lists import Fault
+from wholetext.judges.places import locate, placed
 from wholetext.types import Excerpt, Request
 
 TEXT = 'They found a crack. It has a "leak".'

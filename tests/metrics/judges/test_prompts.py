@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from wholetext.errors import InputError
-from wholetext.metrics.judges.error_lists import Fault
-from wholetext.metrics.judges.parsers import ASPECTS, parse_errors
-from wholetext.metrics.judges.prompts import SCHEMAS, Texts, listed, load_prompt
+from wholetext.judges.error_lists import Fault
+from wholetext.judges.parsers import ASPECTS, parse_errors
+from wholetext.judges.prompts import SCHEMAS, Texts, listed, load_prompt
 from wholetext.types import Excerpt
 
 OURS = ("da", "sqm", "esa", "errors", "pairwise", "coherence")

@@ -11,7 +11,7 @@ from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 from wholetext.io.segments import FIELDS, Key
 from wholetext.io.text import at, clean
-from wholetext.languages import pair_of
+from wholetext.text import pair_of
 
 Text = str | tuple[str, ...]  # one segment, or all segments of a document
 _WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document, "\n\n" between its segments

@@ -15,7 +15,7 @@ from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats.json_record import Parser, Record
 from wholetext.io.segments import Key, Segments, load_records
 from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
-from wholetext.languages import same_language
+from wholetext.text import same_language
 from wholetext.types import Corpus, Document, Nulls, Output
 
 REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` aligned its output

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext import languages
+from wholetext import text as languages
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import pair

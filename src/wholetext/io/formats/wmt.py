@@ -23,7 +23,7 @@ from wholetext.io.formats.jsonl import NUL, Documents, LanguagePairs
 from wholetext.io.markup import DIVISIONS, Parts, division, join, split
 from wholetext.io.segments import Key
 from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, write_text
-from wholetext.languages import pair_of, same_language
+from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Document
 
 OWN = "wmt:"  # before what this format keeps in meta for itself

@@ -10,7 +10,7 @@ from xml.parsers import expat
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.text import TextFile, at, stem
-from wholetext.languages import same_language
+from wholetext.text import same_language
 from wholetext.types import Corpus, Document, Output
 
 _SHAPE = "WMT XML is dataset / doc / src, ref, hyp / seg"

@@ -14,7 +14,7 @@ import numpy as np
 from wholetext.meta.agreement.correlation import ratio, zscore
 from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.agreement.ties import calibrate
-from wholetext.significance.resample import seeded
+from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
 
 Unit = Literal["documents", "systems", "both"]

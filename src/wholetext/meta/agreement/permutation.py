@@ -24,7 +24,7 @@ from wholetext.meta.agreement.permuted_metrics import (
     PermutedSoftAccuracy,
 )
 from wholetext.meta.agreement.ties import calibrate
-from wholetext.significance.resample import seeded
+from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
 
 _SLACK = 1e-12  # a drawn difference equal to the observed one must count whatever the rounding

@@ -14,9 +14,9 @@ from typing import Any
 from wholetext.errors import InputError, SpecError, choices, count
 from wholetext.files.parsing import read_json, reader
 from wholetext.io.text import read_lines
-from wholetext.languages import pair_of, same_language
 from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item, repeated
 from wholetext.meta.contrast.subtitles import contrapro, ctxpro
+from wholetext.text import pair_of, same_language
 
 _MARK = " _eos "
 _NUMBER = re.compile("[0-9]{1,9}")

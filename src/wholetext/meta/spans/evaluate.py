@@ -15,9 +15,9 @@ from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.spans import measures
 from wholetext.meta.spans.marks import Annotations, Marked, Place
 from wholetext.notebook.display import brief
-from wholetext.significance.clusters import cluster_ranks, holm
-from wholetext.significance.power import few_documents
-from wholetext.significance.resample import (
+from wholetext.scoring.significance.clusters import cluster_ranks, holm
+from wholetext.scoring.significance.power import few_documents
+from wholetext.scoring.significance.resample import (
     RESAMPLES,
     SEED,
     TRIALS,

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.errors import MetricError, SpecError, choices
-from wholetext.languages import code_of
 from wholetext.metrics.blonde import units
 from wholetext.metrics.blonde.categories import CategoryTable, Profile, load_table
 from wholetext.metrics.blonde.occurrences import Finder, layers_for
 from wholetext.metrics.blonde.units import CATEGORIES, DISCOURSE, NGRAMS, Checkpoints
 from wholetext.metrics.surface import SMOOTH_VALUES, Smoothing
-from wholetext.taggers.analysis import Analyser, analyser_for
+from wholetext.text import code_of
+from wholetext.text.taggers.analysis import Analyser, analyser_for
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime
 
 _ORDERS = slice(len(DISCOURSE), len(DISCOURSE) + len(NGRAMS))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from wholetext.metrics.blonde.categories import UNCOUNTED, CategoryTable, Profile, Scheme
-from wholetext.taggers.analysis import Analysis, Layer, Token
+from wholetext.text.taggers.analysis import Analysis, Layer, Token
 
 _NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
 _SEPARATORS = re.compile(r"[|<>!,]+")

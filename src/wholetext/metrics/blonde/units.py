@@ -19,8 +19,8 @@ import numpy as np
 from wholetext.errors import AlignmentError, InputError
 from wholetext.files.parsing import file_bytes, integer
 from wholetext.metrics.blonde.occurrences import Finder, Occurrence
-from wholetext.taggers.analysis import Analysis
-from wholetext.taggers.given import decoded
+from wholetext.text.taggers.analysis import Analysis
+from wholetext.text.taggers.given import decoded
 from wholetext.types import FloatArray, Request
 
 DISCOURSE = ("tense", "pronoun", "entity", "marker")

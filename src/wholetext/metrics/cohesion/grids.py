@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.metrics.cohesion.vectors import StaticVectors
-from wholetext.taggers.analysis import NOUNS, Analysis, Token
+from wholetext.text.taggers.analysis import NOUNS, Analysis, Token
 from wholetext.types import FloatArray, IntArray
 
 Grid = Mapping[str, tuple[int, ...]]  # focus → sentence (or word) indices, one per occurrence, repeats kept

@@ -15,11 +15,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, SpecError
-from wholetext.languages import code_of
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Weighting, WordsFrom, grid
 from wholetext.metrics.cohesion.vectors import EMBEDDED, StaticVectors, available, identity, load
-from wholetext.taggers.analysis import Analyser, Layer, analyser_for
+from wholetext.text import code_of
+from wholetext.text.taggers.analysis import Analyser, Layer, analyser_for
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime, mean_stats
 
 Focus = Literal["nn", "entity"]

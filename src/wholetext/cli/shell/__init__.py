@@ -1,1 +1,0 @@
-"""What people type: spellings of other tools, completion."""

@@ -1,1 +1,0 @@
-"""Verbs of studies with tables of their own."""

@@ -1,1 +1,0 @@
-"""Verbs that open a connection to the outside."""

@@ -1,0 +1,91 @@
+"""`wholetext judge-check`: check LLM judges for bias and consistency."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wholetext.cli import options, terminal
+from wholetext.cli.terminal import warn
+from wholetext.errors import count
+
+if TYPE_CHECKING:
+    from wholetext.judges.check import JudgeCheck
+
+
+def judge_check(
+    *,
+    files: options.Files,
+    metric: Annotated[
+        list[str],
+        typer.Option("-m", "--metric", help="Judge to check, e.g. judge-esa@MODEL; two or more are compared."),
+    ],
+    check: Annotated[
+        list[str] | None,
+        typer.Option("--check", help="position, length, consistency, wording, agreement (repeatable; default: all)."),
+    ] = None,
+    window: Annotated[
+        list[int] | None, typer.Option("--window", min=1, help="Window size in segments (repeatable; 1, 2, 4 and 8).")
+    ] = None,
+    samples: Annotated[int, typer.Option("--samples", min=2, help="Answers per question, for consistency.")] = 5,
+    temperature: Annotated[float, typer.Option("--temperature", min=0, help="Temperature of these answers.")] = 0.7,
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option("--prompt", help="Prompt file that words the task differently (repeatable; default: built-in)."),
+    ] = None,
+    chosen: options.Chosen,
+    execution: options.Execution,
+    draws: options.Resamples = 1000,
+    seed: options.Seed = 12345,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write a run folder with judge-check.json.")] = None,
+    format: options.TableJsonTsv = "table",
+    quiet: options.Quiet = False,
+) -> None:
+    """Check LLM judges: position and length bias, consistency, wording of the prompt, agreement with each other."""
+    from wholetext.judges.check import CHECKS, JudgeCheckOptions, write_judge_check
+    from wholetext.judges.check import judge_check as run
+
+    windows = tuple(window or JudgeCheckOptions.windows)
+    settings = JudgeCheckOptions(tuple(check or CHECKS), windows, samples, temperature, tuple(prompt or ()), draws,
+                                 seed)
+    loaded = options.load(files, chosen)
+    with terminal.progress_bar(quiet) as progress:
+        found = run(loaded.corpus, loaded.outputs, metric, settings, execution.options(progress=progress))
+    if out is not None:
+        write_judge_check(found, out)
+    notes = [*loaded.warnings, *found.notes]
+    if format == "json":
+        terminal.print_json({**found.as_json(), "notes": notes})
+    elif format == "tsv":
+        warn(notes)
+        columns = ("check", "judge", "setting", "measure", "value", "low", "high", "count")
+        print("\n".join(map(terminal.tsv_row, [columns, *([getattr(one, name) for name in columns]
+                                                          for one in found.measures)])))
+    else:
+        _checks(found, notes)
+
+
+def _checks(found: JudgeCheck, notes: list[str]) -> None:
+    """One block for each check of each judge, its figures below."""
+    from rich.text import Text
+
+    console, last, table = terminal.console(80), ("", ""), terminal.plain_table()
+    table.add_column("", overflow="fold")
+    for name in ("value", "95 %", "n"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found.measures:
+        if (one.check, one.judge) != last:
+            last = (one.check, one.judge)
+            table.add_row(Text.assemble((one.check, "bold"), f" {terminal.printable(one.judge)}"))
+        interval = "–" if one.low != one.low else f"[{terminal.number(one.low)}, {terminal.number(one.high)}]"
+        label = ", ".join(filter(None, (one.measure, terminal.printable(one.setting))))
+        label = terminal.wrapped(f"  {label}", 46, terminal.MARKS, "    ")
+        table.add_row(Text(label), terminal.number(one.value), interval, f"{one.count:,}" if one.count else "")
+    console.print(table)
+    corpus = found.results.corpus
+    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(len(found.results.systems), 'system')}, "
+                       f"{'-'.join(corpus.langs)}. 95 % intervals over {found.settings.draws:,} resamples of "
+                       "documents; n: rows or pairs.", style="dim"))
+    terminal.notes(notes, console)

@@ -1,0 +1,261 @@
+"""DiscoScore: how two texts differ in their foci (ds-focus) and in the coherence of their sentences (ds-sent).
+
+Zhao, Strube and Eger 2023, "DiscoScore: Evaluating Text Generation with BERT and Discourse Coherence" (EACL).
+The published code is followed where it made the published tables; docs/discourse.md lists where code and paper part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from wholetext.errors import SpecError, count
+from wholetext.metrics.cohesion import grids
+from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Matching, Weighting, WordsFrom, grid, mentions
+from wholetext.metrics.cohesion.metric import Focus, FocusMetric
+from wholetext.metrics.cohesion.vectors import EMBEDDED
+from wholetext.metrics.discoscore.word_encoder import Passage, TooLong, WordEncoder
+from wholetext.metrics.model_metric import english_only, locate
+from wholetext.metrics.mover import earth_movers_distance
+from wholetext.models.encoder import open_encoder
+from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
+
+Match = Literal["stats", "greedy", "optimal"]
+_TINY = 1e-30
+_LARGEST_PLAN = 250_000  # cells of a transport plan that is still solved exactly
+
+
+@dataclass(frozen=True)
+class EncodedMetric(FocusMetric):
+    """A metric over foci and contextual vectors of words."""
+
+    focus: Focus = "nn"
+    threshold: float = 0.8
+    vectors: str = EMBEDDED
+    words: WordsFrom = "tokens"
+    model: str = "bert-base-uncased"  # what the published package uses
+    revision: str = ""
+    layers: int = 8
+    too_long: TooLong = "window"
+
+    @property
+    def space(self) -> tuple[str, float] | None:
+        return (self.vectors, self.threshold) if self.focus == "entity" else None
+
+    def facts(self) -> Mapping[str, str]:
+        tagger, *vectors = super().facts().items()
+        return dict([tagger, ("model", locate(self.name, self.model, self.revision).id), *vectors])
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        return (*super().notes(langs), *english_only(self.model, langs[1]))
+
+    def encoder(self, run: Runtime) -> WordEncoder:
+        def make() -> WordEncoder:
+            locate(self.name, self.model, self.revision)  # its error names the embedded model
+            encoder = open_encoder(run, self.model, self.revision, self.layers)
+            return WordEncoder(encoder, layers=self.layers, too_long=self.too_long)
+
+        return run.resource(
+            ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype), make)
+
+    def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
+        """Tokens of hypothesis and references together; only ``truncate`` loses any."""
+        encoder, read = self.encoder(run), self.readings(requests, run, self.words)
+        sizes = {view: encoder.fit(Passage(reading.words)) for view, reading in read.items()}
+        return [Fit(tokens=sum(sizes[view].tokens for view in (*request.hyp, *request.refs)),
+                    lost_focus=sum(sizes[view].lost_focus for view in (*request.hyp, *request.refs)))
+                for request in requests]
+
+    def encoded(
+        self, requests: Sequence[Request], run: Runtime, match: Matching = "reference"
+    ) -> Iterator[tuple[Excerpt, AnalysedText, Passage, FloatArray]]:
+        """Every text with the vectors of all its mentions, then of all its sentences: both metrics ask for the same."""
+        read, passages = self.readings(requests, run, self.words), []
+        for text in read.values():
+            places = {place for found in mentions(text, match).values() for place in found}
+            passages.append(Passage(text.words, tuple(sorted(places)), text.sentences))
+        rows = run.map(self.encoder(run), passages)
+        for (view, text), passage, vectors in zip(read.items(), passages, rows, strict=True):
+            yield view, text, passage, vectors.astype(np.float64)
+
+
+# ---------------------------------------------------------------- DS-Focus
+
+
+class FocusVectors(NamedTuple):
+    """The foci of one text and, row by row, the sum of the unit vectors of their mentions."""
+
+    names: tuple[str, ...]
+    sums: FloatArray  # (foci, hidden)
+
+
+def focus_vectors(found: Grid, vectors: Mapping[int, FloatArray]) -> FocusVectors:
+    """F_v = Σ of the unit vectors of v's mentions (equation 1); ``vectors`` holds the vector of each mention."""
+    names = tuple(focus for focus, places in found.items() if any(place in vectors for place in places))
+    rows = []
+    for name in names:
+        stack = np.stack([vectors[place] for place in found[name] if place in vectors])  # (mentions, hidden)
+        rows.append((stack / (np.linalg.norm(stack, axis=1, keepdims=True) + _TINY)).sum(axis=0))
+    return FocusVectors(names, np.array(rows) if rows else np.zeros((0, 0)))
+
+
+def focus_distance(
+    hyp: FocusVectors, ref: FocusVectors, *, squared: bool = True, no_overlap: str = "zero"
+) -> FloatArray:
+    """(precision, recall): summed distance of shared foci over the number of foci in hyp and in ref (section 3.1)."""
+
+    def lengths(rows: FloatArray) -> FloatArray:
+        square = (rows**2).sum(axis=1)
+        return np.asarray(square if squared else np.sqrt(square))
+
+    at = {name: row for row, name in enumerate(ref.names)}
+    shared = [(row, at[name]) for row, name in enumerate(hyp.names) if name in at]
+    if shared:
+        rows = np.array(shared)  # (shared, 2)
+        total = lengths(hyp.sums[rows[:, 0]] - ref.sums[rows[:, 1]]).sum()
+        return np.array([total / len(hyp.names), total / len(ref.names)])
+    if no_overlap == "max":  # each focus against its own opposite
+        return np.array([lengths(2 * text.sums).mean() if text.names else 0.0 for text in (hyp, ref)])
+    return np.full(2, np.nan if no_overlap == "nan" else 0.0)
+
+
+@dataclass(frozen=True)
+class DsFocus(EncodedMetric):
+    """DS-Focus: a distance between the foci of hypothesis and reference; the mean over several references."""
+
+    name = "ds-focus"
+    summary = "DiscoScore focus difference: distance between the foci of hypothesis and reference (lower is better)"
+    higher_is_better = False
+    range = (0.0, float("inf"))
+    outputs = ("score", "precision", "recall", "f")
+
+    variant: Literal["precision", "recall", "f"] = "precision"
+    distance: Literal["sqeuclidean", "l2"] = "sqeuclidean"
+    no_overlap: Literal["zero", "nan", "max"] = "zero"
+    min_mentions: int = 1
+    focus_match: Matching = "reference"
+    negate: bool = False
+
+    def __post_init__(self) -> None:
+        if self.focus_match == "lemma" and self.words == "spaces":
+            raise SpecError("focus_match=lemma needs the tagger's tokens", next="leave out words=spaces")
+        if self.negate:
+            object.__setattr__(self, "higher_is_better", True)
+            object.__setattr__(self, "range", (float("-inf"), 0.0))
+
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        merged = self.foci(run)
+        foci: dict[Excerpt, FocusVectors] = {}
+        for view, text, passage, vectors in self.encoded(requests, run, self.focus_match):
+            found = merged(mentions(text, self.focus_match))
+            kept = {focus: places for focus, places in found.items() if len(places) >= self.min_mentions}
+            known = {place: row for place, row in zip(passage.wanted, vectors) if not np.isnan(row[:1]).any()}
+            foci[view] = focus_vectors(kept, known)
+        rows = np.full((len(requests), 3), np.nan)
+        for at, request in enumerate(requests):
+            pairs = [(foci[hyp], foci[ref]) for hyp, ref in request.pairs()]
+            alone = sum(not set(hyp.names) & set(ref.names) for hyp, ref in pairs)
+            if alone:
+                run.detail(at, reason=f"no focus shared with {alone} of {count(len(pairs), 'reference')}")
+                run.warn(f"no focus is shared with a reference (no_overlap={self.no_overlap})", at)
+            both = np.array([focus_distance(hyp, ref, squared=self.distance == "sqeuclidean",
+                                            no_overlap=self.no_overlap) for hyp, ref in pairs])  # (references, 2)
+            known = both[~np.isnan(both).any(axis=1)]
+            if len(known):
+                rows[at, :2] = known.mean(axis=0)
+        rows[:, 2] = rows[:, :2].mean(axis=1)  # what the paper calls F-score is this mean
+        chosen = ("precision", "recall", "f").index(self.variant)
+        scores = np.concatenate([rows[:, chosen : chosen + 1], rows], axis=1)  # (n, outputs)
+        return mean_stats(-scores if self.negate else scores)
+
+
+# ---------------------------------------------------------------- DS-Sent
+
+
+def refine(sentences: FloatArray, foci: Grid, weighting: Weighting = "u") -> FloatArray:
+    """(n, hidden) rows of (A + I)·S at unit length (equation 3); without foci A is 0."""
+    out = np.array(sentences, dtype=np.float64)
+    if foci:
+        for rows, block in grids.adjacency_blocks(foci, len(out), weighting):
+            out[rows] += block @ np.asarray(sentences, dtype=np.float64)
+    return np.asarray(out / (np.linalg.norm(out, axis=1, keepdims=True) + _TINY))
+
+
+def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tuple[float, str]:
+    """Similarity of two texts' refined rows, and a reason where it is undefined or a matter of convention.
+
+    ``stats`` is the paper's comparison; ``greedy`` and ``optimal`` are the two that its Table 4 names (BERTScore- and
+    MoverScore-like), with our definitions.
+    """
+    if not len(hyp) or not len(ref):
+        if len(hyp) == len(ref):
+            return float("nan"), "neither text has a word"
+        return 0.0, "one of the two texts has no word"
+    if match == "greedy":
+        return _greedy(hyp, ref), ""
+    if match == "optimal":
+        if len(hyp) * len(ref) > _LARGEST_PLAN:
+            return float("nan"), f"{len(hyp)} × {len(ref)} sentences are too many for match=optimal"
+        square = 2.0 - 2.0 * (hyp @ ref.T)  # (n, m) squared distances of unit rows
+        return 1.0 - earth_movers_distance(np.sqrt(np.where(square < 1e-12, 0.0, square))), ""
+    if len(ref) == 1:  # as in the published code: nothing to summarise, so the mean cosine with each sentence
+        return float((hyp @ ref[0]).mean()), ""
+    one, other = graph_vector(hyp), graph_vector(ref)
+    return float(one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), _TINY)), ""
+
+
+def graph_vector(rows: FloatArray) -> FloatArray:
+    """(4·hidden,) minimum, mean, maximum and sum over the sentences."""
+    return np.concatenate([rows.min(axis=0), rows.mean(axis=0), rows.max(axis=0), rows.sum(axis=0)])
+
+
+def _greedy(hyp: FloatArray, ref: FloatArray) -> float:
+    best_ref = np.full(len(ref), -np.inf)
+    total = 0.0
+    step = max(1, 4_000_000 // len(ref))
+    for start in range(0, len(hyp), step):  # in blocks, so that long documents need no n × m memory
+        cosine = hyp[start : start + step] @ ref.T  # (step, ref)
+        total += float(cosine.max(axis=1).sum())
+        best_ref = np.maximum(best_ref, cosine.max(axis=0))
+    precision, recall = total / len(hyp), float(best_ref.mean())
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class DsSent(EncodedMetric):
+    """DS-Sent: similarity of the two texts' sentence graphs; the mean over several references."""
+
+    name = "ds-sent"
+    summary = "DiscoScore sentence graph: similarity of sentence vectors linked by shared foci"
+    range = (-1.0, 1.0)
+
+    threshold: float = 0.5
+    weighting: Weighting = "u"
+    match: Match = "stats"
+    use_graph: bool = True
+    one_sentence_refs: Literal["once", "twice"] = "once"  # twice: the published code appends their score two times
+
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        merged = self.foci(run)
+        rows: dict[Excerpt, FloatArray] = {}
+        for view, text, passage, found in self.encoded(requests, run):
+            vectors = found[len(passage.wanted) :]  # (sentences, hidden)
+            kept = int((~np.isnan(vectors).any(axis=1)).sum())  # only the end of a text is ever cut
+            foci = {focus: tuple(i for i in places if i < kept) for focus, places in merged(grid(text)).items()}
+            rows[view] = refine(vectors[:kept], foci if self.use_graph else {}, self.weighting)
+        scores = np.full(len(requests), np.nan)
+        for at, request in enumerate(requests):
+            each: list[float] = []
+            for hyp, ref in request.pairs():
+                score, reason = similarity(rows[hyp], rows[ref], self.match)
+                twice = self.one_sentence_refs == "twice" and len(rows[ref]) == 1
+                each += [score, score] if twice else [score]
+                if reason:
+                    run.detail(at, reason=reason)
+                    run.warn(reason, at)
+            known = [score for score in each if not np.isnan(score)]
+            scores[at] = np.mean(known) if known else np.nan
+        return mean_stats(scores)

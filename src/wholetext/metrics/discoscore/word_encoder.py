@@ -1,0 +1,169 @@
+"""A BERT-like encoder over single words, as DiscoScore reads a text; long texts in overlapping windows.
+
+DiscoScore (Zhao, Strube and Eger 2023) feeds the encoder ``[CLS]`` and the words of the text, each word-pieced by
+itself, without ``[SEP]``, and keeps the first 8 layers. The published code passes a mask of zeros, which older
+transformers took for full attention and newer ones for none at all; here every token attends to every other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.errors import TextTooLong
+from wholetext.models.encoder import Encoder
+from wholetext.models.hub.locate import SAFE
+from wholetext.models.tokenizer import reading
+from wholetext.types import Fit, IntArray
+
+TooLong = Literal["window", "error", "truncate"]
+Vectors = NDArray[np.float32]
+_TOKENS = 4096  # padded tokens per forward pass
+_MEMO_BYTES = 256 << 20  # of cached vectors
+_WORDS = 500_000  # whose pieces are cached
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text as words; requested are the vectors of some words and the mean vector of each sentence."""
+
+    words: tuple[str, ...]
+    wanted: tuple[int, ...] = ()  # words whose last piece is returned
+    sentences: tuple[tuple[int, int], ...] = ()  # spans of words; the first also counts [CLS]
+
+
+class WordEncoder:
+    """Backend from a passage to (wanted + sentences, hidden): NaN rows for what ``truncate`` cut away."""
+
+    def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
+        self._encoder, self.layers, self.too_long = encoder, layers, too_long
+        with reading(encoder.located.path, "its tokenizer cannot be loaded") as transformers:
+            # without its own lower-casing: words are lower-cased already, and keep their accents
+            self._words = transformers.AutoTokenizer.from_pretrained(
+                str(encoder.located.path), do_lower_case=False, **SAFE
+            )
+        self._pieces: dict[str, list[int]] = {}
+        self._memo: dict[Passage, Vectors] = {}
+        self._remembered = 0
+        self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
+
+    @property
+    def limit(self) -> int:
+        return self._encoder.tokenizer.limit
+
+    def pieces(self, words: Sequence[str]) -> list[list[int]]:
+        """The word pieces of each word; a word of which nothing is left is one unknown piece."""
+        if len(self._pieces) > _WORDS:
+            self._pieces.clear()
+        new = [word for word in dict.fromkeys(words) if word not in self._pieces]
+        if new:
+            space = " " if self._encoder.tokenizer.spaced else ""
+            # a literal [SEP] in the text is text
+            made = self._words([space + word for word in new], add_special_tokens=False, split_special_tokens=True,
+                               truncation=False)
+            for word, pieces in zip(new, made["input_ids"], strict=True):
+                self._pieces[word] = list(pieces) or [self._words.unk_token_id]
+        return [self._pieces[word] for word in words]
+
+    def fit(self, x: Passage) -> Fit:
+        tokens = 1 + sum(map(len, self.pieces(x.words)))
+        lost = max(0, tokens - self.limit) if self.too_long == "truncate" else 0
+        return Fit(tokens=tokens - lost, special=1, lost_focus=lost)
+
+    def run(self, batch: Sequence[Passage]) -> list[Vectors]:
+        """One matrix per passage, from its own windows, independent of batches."""
+        new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
+        plans = [self._plan(passage) for passage in new]
+        encoded = iter(self._encode([window for _, found in plans for window in found]))
+        made = {}
+        for passage, (ends, found) in zip(new, plans):
+            vectors = _stitch([(window, next(encoded)) for window in found])  # (tokens, hidden)
+            made[passage] = _pool(passage, ends, vectors)
+        known = [made[passage] if passage in made else self._memo[passage] for passage in batch]
+        # kept, because metrics and their variants ask for the same vectors one after the other
+        size = sum(vectors.nbytes for vectors in made.values())
+        if self._remembered + size > _MEMO_BYTES:
+            self._memo.clear()
+            self._remembered = 0
+        if size <= _MEMO_BYTES:
+            self._memo.update(made)
+            self._remembered += size
+        return known
+
+    def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
+        """Where each word ends among the tokens, and the windows to encode."""
+        pieces = self.pieces(passage.words)
+        ends = np.cumsum([1, *map(len, pieces)])  # (words + 1,) tokens up to and with each word, [CLS] first
+        ids = [piece for word in pieces for piece in word]
+        room = self.limit - 1
+        if len(ids) > room and self.too_long == "error":
+            name = self._encoder.located.name
+            raise TextTooLong(f"a text of {len(ids) + 1} tokens is more than the {self.limit} of {name}",
+                              where=" ".join(passage.words[:8]), next="use too_long=window or too_long=truncate")
+        if self.too_long == "truncate":
+            ids = ids[:room]
+        starts = [0]
+        while starts[-1] + room < len(ids):
+            starts.append(min(starts[-1] + max(1, room // 2), len(ids) - room))
+        return ends, [_Window(at, tuple(ids[at : at + room])) for at in starts]
+
+    def _encode(self, windows: Sequence[_Window]) -> list[Vectors]:
+        """(1 + pieces, hidden) of each window, [CLS] first."""
+        order = sorted(range(len(windows)), key=lambda i: -len(windows[i].ids))
+        out: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(windows)
+        begin = 0
+        while begin < len(order):
+            longest = len(windows[order[begin]].ids) + 1
+            part = order[begin : begin + max(1, _TOKENS // longest)]
+            rows = [(self._words.cls_token_id, *windows[i].ids) for i in part]
+            states, _ = self._encoder.hidden(rows)
+            last = states[min(self.layers, len(states) - 1)]  # (part, longest, hidden)
+            hidden = last.float().cpu().numpy()
+            for row, i in enumerate(part):
+                out[i] = hidden[row, : len(windows[i].ids) + 1]
+            begin += len(part)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    start: int  # first piece, [CLS] not counted
+    ids: tuple[int, ...]
+
+
+def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
+    """(tokens, hidden): each token from the window where it is farthest from an inner edge."""
+    if len(windows) == 1:
+        return windows[0][1]
+    total = max(window.start + len(window.ids) for window, _ in windows)
+    out = np.zeros((total + 1, windows[0][1].shape[1]), dtype=np.float32)
+    best = np.full(total, -1.0)
+    out[0] = windows[0][1][0]
+    for window, vectors in windows:
+        size = len(window.ids)
+        left = np.arange(size) if window.start else np.full(size, np.inf)
+        right = np.arange(size)[::-1] if window.start + size < total else np.full(size, np.inf)
+        depth = np.minimum(left, right)  # (size,) distance to the nearest edge that cuts the text
+        better = np.flatnonzero(depth > best[window.start : window.start + size])
+        best[window.start + better] = depth[better]
+        out[window.start + better + 1] = vectors[better + 1]
+    return out
+
+
+def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
+    """(wanted + sentences, hidden): last pieces of the wanted words, then means of the sentences."""
+    out = np.full((len(passage.wanted) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32)
+    last = ends[np.array(passage.wanted, dtype=np.int64) + 1] - 1  # (wanted,) token of each wanted word
+    here = last < len(vectors)
+    out[: len(last)][here] = vectors[last[here]]
+    for at, (start, stop) in enumerate(passage.sentences, len(last)):
+        begin = 0 if start == 0 else int(ends[start])
+        part = vectors[begin : int(ends[stop])]
+        if len(part):
+            out[at] = part.mean(axis=0, dtype=np.float64)
+    return out
+

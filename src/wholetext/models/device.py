@@ -1,0 +1,110 @@
+"""torch itself: devices and precisions, parallel batches, errors while models run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from wholetext.errors import MissingExtra, ModelError, count
+from wholetext.models.layout import Ids, pad
+from wholetext.types import OutOfMemory
+
+DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+_FULL = ("out of memory", "can't allocate memory", "not enough memory")
+_MOST = 8  # batches in memory at a time
+_ROUNDS = 4  # batches per lane from which lanes of several threads pay off: with fewer, they would be idle at the end
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Where a model runs and in which numbers."""
+
+    device: str = "auto"
+    dtype: str = "fp32"
+
+    @property
+    def available_device(self) -> str:
+        """The device that models run on; an error where this machine lacks it."""
+        return pick_device(self.device, self.dtype)
+
+
+def torch_module() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("torch", "models") from None
+    return torch
+
+
+def pick_device(requested: str, dtype: str = "fp32") -> str:
+    """Resolve ``auto`` to cuda, mps or cpu, the first that torch finds; raise where a device is missing, or for low
+    precision on a CPU."""
+    torch = torch_module()
+    cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    available = [*(["cuda"] if cuda else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+    device = available[0] if requested == "auto" else requested
+    kind, _, number = device.partition(":")
+    if kind not in available or int(number or 0) >= max(1, cuda):
+        raise ModelError(f"device {device} is not available",
+                         next=f"torch finds {', '.join(available)}: use --device auto")
+    if device == "cpu" and dtype != "fp32":
+        raise ModelError(f"{dtype} is for GPUs, and the model would run on a CPU", next="use --dtype fp32")
+    return device
+
+
+def need_gpus(number: int) -> None:
+    """Raise an error if torch finds fewer GPUs."""
+    torch = torch_module()
+    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if there < number:
+        raise ModelError(f"{count(number, 'GPU')} requested, but torch finds {there or 'none'} on this machine",
+                         next=f"use --gpus {there}" if there else "use --workers N to use its processors, or "
+                         "--on ray://HOST:PORT for a cluster that has GPUs")
+
+
+def padded(sequences: Sequence[Ids], filler: int, device: str, min_length: int = 0) -> tuple[Any, Any]:
+    """(batch, ids) sequences as one tensor, and which of its ids are real."""
+    torch = torch_module()
+    ids = torch.tensor(pad(sequences, filler, min_length), device=device)
+    lengths = torch.tensor([len(row) for row in sequences], device=device)
+    return ids, torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
+
+
+@contextmanager
+def memory() -> Iterator[None]:
+    """Convert every out-of-memory error of torch into OutOfMemory."""
+    try:
+        yield
+    except (MemoryError, RuntimeError, IndexError, ValueError, TypeError, AttributeError, KeyError) as fault:
+        text = str(fault).lower()
+        full = any(words in text for words in _FULL) and isinstance(fault, RuntimeError)
+        if full or isinstance(fault, MemoryError):
+            raise OutOfMemory(str(fault)) from fault
+        raise ModelError(f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
+                         next="its configuration, vocabulary and weights may not match: check it with "
+                         "`wholetext models verify`, or fetch it again") from fault
+
+
+def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+    """What ``work`` makes of each batch, in order; on a CPU several at a time, in lanes that share torch's threads.
+
+    A matrix product that has a core to itself need not wait for others at its end, and its data stays in that core's
+    cache. Up to eight threads, a lane has one thread even if there is one batch only: the rounding of a product depends
+    on the threads that share it, and so scores do not depend on their number, nor on the processors of a worker.
+    """
+    torch = torch_module()
+    threads = torch.get_num_threads()
+    lanes = min(threads, _MOST)
+    if device != "cpu" or threads == 1 or (threads > _MOST and len(batches) < _ROUNDS * lanes):
+        yield from map(work, batches)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,))
+    try:
+        yield from pool.map(work, batches)
+    finally:  # a failed batch, or a consumer that stops: queued batches are cancelled
+        pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(threads)  # threads started later inherit the last value

@@ -1,0 +1,152 @@
+"""Vectors of views: of each token at one hidden layer, and of whole texts as sentence-transformers makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.errors import ModelError
+from wholetext.files.parsing import file_bytes, read_json
+from wholetext.models.device import memory, torch_module
+from wholetext.models.encoder import Encoder, EncoderBackend, average, refuse_context
+from wholetext.models.hub.locate import guarded
+from wholetext.models.layout import Layout
+from wholetext.models.tokenizer import TokenizedText, read_table
+from wholetext.types import Excerpt, FloatArray
+
+_POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Unit vectors of a view's tokens, and which of them are scored, markers, or the scored segments' own markers."""
+
+    vectors: NDArray[np.float32]  # (tokens, width)
+    ids: NDArray[np.int64]  # (tokens,)
+    scored: NDArray[np.bool_]  # (tokens,)
+    marker: NDArray[np.bool_]  # (tokens,)
+    own: NDArray[np.bool_]  # (tokens,) the opening marker, and the one that closes the scored segments
+
+
+class TokenVectors(EncoderBackend):
+    """Backend: view → Tokens. ``everything`` keeps context and markers, else only the scored tokens come back."""
+
+    def __init__(self, encoder: Encoder, layer: int, reading: TokenizedText, everything: bool = False) -> None:
+        self.encoder, self.layer, self.reading, self.everything = encoder, layer, reading, everything
+        self.id = f"{encoder.id}/layer{layer}/{reading}/{'all' if everything else 'scored'}"
+
+    def layout(self, x: Excerpt) -> Layout:
+        return self.encoder.tokenizer.layout(x, self.reading)
+
+    def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
+        torch = torch_module()
+        layouts = [self.layout(view) for view in batch]
+        ends = [(0, len(layout.ids)) if self.everything else (layout.start, layout.stop) for layout in layouts]
+        kept = [np.arange(*each) for each in ends]
+        states, _ = self.encoder.hidden([layout.ids for layout in layouts], last=[keep.tolist() for keep in kept])
+        with torch.inference_mode(), memory():
+            hidden = states[self.layer].float()  # (batch, tokens, width)
+            unit = (hidden / hidden.norm(dim=-1, keepdim=True).clamp_min(1e-30)).cpu().numpy()
+        special = {*self.encoder.tokenizer.markers.opening, *self.encoder.tokenizer.markers.between}
+        found = []
+        for row, layout, keep in zip(unit, layouts, kept):
+            ids = np.array(layout.ids, dtype=np.int64)[keep]
+            scored = (keep >= layout.start) & (keep < layout.stop)
+            marker = ~scored & np.isin(ids, list(special))
+            own = ~scored & np.isin(keep, layout.kept(markers=True))
+            found.append(Tokens(row[keep].copy(), ids, scored, marker, own))
+        return found
+
+
+class Embeddings(EncoderBackend):
+    """Backend: view → (width,) vector of its scored segments, pooled over their tokens and the markers around them.
+
+    Encoder, pooling and dense layers are those of the folder of a sentence-transformers model.
+    """
+
+    def __init__(self, encoder: Encoder, reading: TokenizedText) -> None:
+        self.encoder = encoder
+        self.folder = encoder.located.path
+        self.modules = _modules(self.folder)
+        unknown = {kind for kind, _ in self.modules} - {"Transformer", "Pooling", "Dense", "Normalize"}
+        if unknown:
+            raise ModelError(f"the module {min(unknown)[:80]} is not supported", where=str(self.folder),
+                             next="use a model of Transformer, Pooling, Dense and Normalize modules")
+        stated = _table(self.folder / "sentence_bert_config.json")
+        if stated.get("do_lower_case"):
+            raise ModelError("it lower-cases text before its tokenizer does", where=str(self.folder))
+        with guarded(self.folder, "max_seq_length is not a number of tokens"):
+            longest = int(stated.get("max_seq_length") or encoder.tokenizer.limit)
+        longest = min(longest, encoder.tokenizer.positions or longest)
+        self.reading = replace(reading, limit=reading.limit or longest)
+        self.pooling = self._pooling()
+        self.id = f"{encoder.id}/{self.pooling}/{self.reading}"
+
+    def layout(self, x: Excerpt) -> Layout:
+        if self.pooling == "cls":
+            refuse_context(self.encoder.located.name, x)
+        return self.encoder.tokenizer.layout(x, self.reading)
+
+    def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
+        torch = torch_module()
+        layouts = [self.layout(view) for view in batch]
+        places = [[0] if self.pooling == "cls" else layout.kept(markers=True) for layout in layouts]
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=places)
+        with torch.inference_mode(), memory():
+            last = states[-1].float()  # (batch, tokens, width)
+            kept = self.mark(places, mask)
+            if self.pooling == "max":
+                pooled = last.masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
+            else:
+                pooled = average(last, kept)[:, 0]  # (batch, width)
+            found: FloatArray = pooled.cpu().numpy().astype(np.float64)
+        for weight, bias in self.dense:
+            found = np.tanh(found @ weight.T + bias)
+        return list(found)
+
+    def _pooling(self) -> str:
+        path = next((path for kind, path in self.modules if kind == "Pooling"), None)
+        config = _table(self.folder / path / "config.json") if path else {"pooling_mode_mean_tokens": True}
+        chosen = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
+        if len(chosen) != 1 or chosen[0] not in _POOLINGS:
+            raise ModelError(f"its pooling {' and '.join(chosen) or 'is not stated and'} is not supported",
+                             where=str(self.folder), next=f"supported: {', '.join(_POOLINGS)}")
+        return _POOLINGS[chosen[0]]
+
+    @cached_property
+    def dense(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Weight and bias of each dense layer, all with tanh."""
+        from safetensors.numpy import load_file
+
+        found = []
+        for kind, path in self.modules:
+            if kind == "Dense":
+                config = _table(self.folder / path / "config.json")
+                file = self.folder / path / "model.safetensors"
+                if not str(config.get("activation_function", "")).endswith("Tanh") or not file.is_file():
+                    raise ModelError("its dense layer is not a tanh layer stored as safetensors",
+                                     where=str(self.folder / path))
+                with guarded(self.folder / path):
+                    tensors: dict[str, Any] = load_file(str(file))
+                    found.append((tensors["linear.weight"].astype(float), tensors["linear.bias"].astype(float)))
+        return found
+
+
+def _modules(folder: Path) -> list[tuple[str, str]]:
+    """(kind, folder) of each module; folders are inside the model's."""
+    path = folder / "modules.json"
+    if not path.is_file():
+        return []
+    listed = read_json(file_bytes(path, error=ModelError), where=str(path), error=ModelError)
+    with guarded(path, "it is not a list of modules, each with a type and a folder"):
+        return [(module["type"].rsplit(".", 1)[-1], Path(module["path"]).name) for module in listed]
+
+
+def _table(path: Path) -> dict[str, Any]:
+    return read_table(path) if path.is_file() else {}

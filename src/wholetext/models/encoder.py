@@ -1,0 +1,242 @@
+"""Transformer encoders: hidden states of token sequences, on any device; weights load on first use.
+
+Encoders of the BERT family have their own forward pass, which skips what is never read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import MetricError
+from wholetext.models.device import DTYPES, Precision, memory, padded, side_by_side, torch_module
+from wholetext.models.family import FAMILY, read_family
+from wholetext.models.hub.locate import Located, guarded, locate
+from wholetext.models.layout import Ids, Layout, pad
+from wholetext.models.loading import load_model
+from wholetext.models.tokenizer import FILES, Tokenizer
+from wholetext.types import Excerpt, Fit, Runtime
+
+# encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
+STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
+_MOST = 0.8  # share of the tokens from which on the last layer is computed for all of them
+
+
+def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None) -> Encoder:
+    """The encoder by hub name or folder, shared by everything in the process that uses it."""
+    precision = Precision(run.device, run.dtype)
+
+    def make() -> Encoder:
+        located = locate(model, revision, patterns=FILES)
+        tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
+        return Encoder(located, tokenizer, precision, lambda: read_pretrained(locate(model, revision).path), top)
+
+    return run.resource(("encoder", model, revision, precision, top), make)
+
+
+class Encoder:
+    """A model that turns ids into hidden states. ``top`` is the last layer that is needed (None: all)."""
+
+    def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision,
+                 build: Callable[[], Any] | None = None, top: int | None = None) -> None:  # fmt: skip
+        self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
+        self.exact = False  # for metrics of single tokens, where rounding errors are not averaged out
+        self.min_padded_length = 0  # in tokens: very small matrices take another kernel, which rounds differently
+        self._build = build or (lambda: read_pretrained(located.path))
+        self._model: Any = None
+        self._stacks = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.located.id}/{self.precision.dtype}"
+
+    @cached_property
+    def device(self) -> str:
+        return self.precision.available_device
+
+    @property
+    def model(self) -> Any:
+        """The model, loaded when it is first needed."""
+        if self._model is None:
+            with guarded(self.located.path):
+                dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
+                model = cut_above(self._build(), self.top).eval()
+                model = model.to(device=self.device, dtype=dtype)
+                self._stacks = can_stack(model)
+            self._model = model
+        return self._model
+
+    def hidden(
+        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None,
+        last: Sequence[Sequence[int]] | None = None,
+    ) -> tuple[Sequence[Any], Any]:  # fmt: skip
+        """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens.
+
+        ``last``: the positions of each sequence at which the last layer is read; what is elsewhere in it means nothing.
+        """
+        torch = torch_module()
+        model, device = self.model, self.device
+        with torch.inference_mode(), memory(), self._attention():
+            ids, mask = padded(sequences, self.tokenizer.pad, device, self.min_padded_length)  # (batch, tokens)
+            kinds = None if types is None else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
+            if self._stacks:
+                return states(model, ids, mask, kinds, last), mask
+            more = {} if kinds is None else {"token_type_ids": kinds}
+            output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
+        return output.hidden_states, mask
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        """``work`` of each batch, in order; on a CPU several at a time."""
+        _ = self.model  # loaded once, before several ask for it
+        with self._attention():  # a setting of the whole process: it outlasts every batch's own
+            yield from side_by_side(self.device, work, batches)
+
+    def _attention(self) -> contextlib.AbstractContextManager[Any]:
+        """The fastest, or the one whose rounding does not depend on the batch."""
+        if not self.exact:
+            return contextlib.nullcontext()
+        kernels: Any = torch_module().nn.attention
+        return kernels.sdpa_kernel(kernels.SDPBackend.MATH)  # type: ignore[no-any-return]
+
+
+class EncoderBackend:
+    """What backends over one encoder share."""
+
+    encoder: Encoder
+
+    def layout(self, x: Any) -> Layout:
+        raise NotImplementedError
+
+    def fit(self, x: Any) -> Fit:
+        return self.layout(x).fit
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        return self.encoder.spread(work, batches)
+
+    def mark(self, places: Sequence[Sequence[int]], mask: Any) -> Any:
+        """(batch, tokens) true at these positions of each row."""
+        kept = torch_module().zeros_like(mask)
+        for row, positions in zip(kept, places):
+            row[positions] = True
+        return kept
+
+
+def average(state: Any, kept: Any) -> Any:
+    """(batch, 1, width) mean over the kept tokens."""
+    weights = kept.to(state.dtype)
+    return (weights[:, None, :] @ state) / weights.sum(dim=1)[:, None, None]
+
+
+def refuse_context(model: str, view: Excerpt) -> None:
+    if view.before or view.after:
+        raise MetricError(f"{model} pools the first token, so a segment cannot be separated from its context",
+                          next="use a view without context: sentence, slide, paragraph")
+
+
+def cut_above(model: Any, top: int | None) -> Any:
+    """The model without the layers above ``top``, where that changes nothing below."""
+    layers = getattr(getattr(model, "encoder", None), "layer", None)
+    if top is not None and layers is not None and model.config.model_type in STACKED:
+        model.encoder.layer = layers[:top]
+    return model
+
+
+def read_pretrained(folder: Path) -> Any:
+    """An encoder for inference, if it can be without transformers' models."""
+    found = read_family(folder)
+    return load_pretrained(folder) if found is None else found
+
+
+def load_pretrained(folder: Path) -> Any:
+    """A transformers encoder (of an encoder-decoder its first half); every weight must come from its files."""
+    found = load_model(folder, "AutoModel", unread="pooler.")  # which encoders have for other tasks
+    return found.get_encoder() if getattr(found.config, "is_encoder_decoder", False) else found
+
+
+def can_stack(model: Any) -> bool:
+    """Whether a model is embeddings and layers of the family's make alone."""
+    config, layers = model.config, getattr(getattr(model, "encoder", None), "layer", ())
+    parts = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+             "attention.output.LayerNorm", "intermediate.dense", "intermediate.intermediate_act_fn", "output.dense",
+             "output.LayerNorm")  # fmt: skip
+    plain = getattr(config, "position_embedding_type", None) in {None, "absolute"}
+    return (config.model_type in FAMILY and plain and not getattr(config, "is_decoder", False)
+            and all({*parts} <= {name for name, _ in layer.named_modules()} for layer in layers))  # fmt: skip
+
+
+def states(model: Any, ids: Any, mask: Any, types: Any, last: Sequence[Sequence[int]] | None) -> list[Any]:
+    """(batch, tokens, width) of the embeddings and after each layer, as the model gives them but for rounding.
+
+    ids, mask and types: (batch, tokens). ``last``: the positions of each row at which the last layer is read; it is
+    computed there alone, and 0 elsewhere.
+    """
+    found = [model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))]
+    closed = None
+    if not bool(mask.all()):  # added before the softmax: -inf for padding
+        closed = found[0].new_zeros(mask.shape).masked_fill_(~mask, float("-inf"))[:, None, None, :]
+    chosen = None if last is None else _choose(mask, last)
+    *layers, top = model.encoder.layer or [None]
+    for layer in layers:
+        found.append(_run(layer, model.config, found[-1], closed))
+    if top is not None:
+        found.append(_run(top, model.config, found[-1], closed, chosen))
+    return found
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Some tokens of a batch: where they are, and the same as a table of positions, filled up to the longest row."""
+
+    where: Any  # (batch, tokens)
+    table: Any  # (batch, most)
+    real: Any  # (batch, most) what is no filler
+
+
+def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
+    """The tokens at these positions of each row; None where they are nearly all, or none."""
+    torch = torch_module()
+    count = sum(map(len, positions))
+    if not count or count > _MOST * int(mask.sum()):
+        return None
+    most = max(map(len, positions))
+    table = torch.tensor([[*row, *[0] * (most - len(row))] for row in positions], device=mask.device)
+    lengths = torch.tensor([len(row) for row in positions], device=mask.device)
+    real = torch.arange(most, device=mask.device)[None, :] < lengths[:, None]
+    rows = torch.arange(len(mask), device=mask.device)[:, None].expand_as(table)
+    where = torch.zeros_like(mask)
+    where[rows[real], table[real]] = True
+    return _Chosen(where, table, real)
+
+
+def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | None = None) -> Any:
+    """Attention, then two dense layers, each with a sum and a norm after it (Vaswani et al. 2017, §3.1).
+
+    The activation and the sums take the place of their input: new memory costs as much time as they do.
+    """
+    torch = torch_module()
+    asking = state  # (batch, asking tokens, width)
+    if chosen is not None:
+        asking = state.gather(1, chosen.table[:, :, None].expand(-1, -1, state.shape[2]))
+    own, out = layer.attention.self, layer.attention.output
+    heads = [part.unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)
+             for part in (own.query(asking), own.key(state), own.value(state))]  # fmt: skip
+    if closed is not None:
+        closed = closed.expand(-1, 1, asking.shape[1], -1)
+    mixed = torch.nn.functional.scaled_dot_product_attention(*heads, attn_mask=closed)
+    mixed, before = mixed.transpose(1, 2).flatten(2), asking
+    if chosen is not None:  # from here on without the filler: (chosen tokens, width)
+        mixed, before = mixed[chosen.real], asking[chosen.real]
+    inner = out.LayerNorm(out.dense(mixed).add_(before))
+    wide = layer.intermediate.dense(inner)
+    in_place = torch.ops.aten.gelu_ if config.hidden_act == "gelu" else None
+    wide = (in_place or layer.intermediate.intermediate_act_fn)(wide)
+    after = layer.output.LayerNorm(layer.output.dense(wide).add_(inner))
+    if chosen is None:
+        return after
+    full = torch.zeros_like(state)
+    full[chosen.where] = after
+    return full

@@ -1,0 +1,254 @@
+"""Encoder-decoder models as judges: the log-probability of one text, word by word, given another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock, get_ident
+from typing import Any, NamedTuple
+
+from wholetext.errors import ModelError
+from wholetext.models.device import memory, padded, side_by_side, torch_module
+from wholetext.models.hub.locate import guarded
+from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, assemble, lay_out, pad, together
+from wholetext.models.loading import Checkpoint, load_tokenizer
+from wholetext.models.tokenizer import check_limit
+from wholetext.types import Excerpt, Fit
+
+NO_LIMIT = 1_000_000  # tokenizers without a limit report a number beyond this
+DEFAULT_LIMIT = 1024  # for models with relative positions, which have no limit
+LOGITS = 1 << 25  # scores over the vocabulary held at a time: 128 MB
+_CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # de_DE, deu_Latn
+_TOKENIZING = Lock()  # tokenizers are switched between source and target
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An input of the model: the log-probability of ``target`` (its scored part) given ``source`` is computed."""
+
+    source: Excerpt
+    target: Excerpt
+
+
+class TokenLogProbs(NamedTuple):
+    """Natural log-probabilities of a scored text: the mark before it, the sum over its tokens, the mark after it."""
+
+    before: float  # language tag, beginning of sentence or separator; NaN where the model has none
+    total: float
+    tokens: int
+    after: float
+
+
+class Seq2Seq:
+    """Any transformers encoder-decoder; ``langs`` are the languages of source and target."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int = 0, truncation: Truncation = "context"
+    ) -> None:
+        self.checkpoint, self.truncation = checkpoint, truncation
+        self.id = f"{checkpoint.id}:{'>'.join(langs)}:{limit}:{truncation}"
+        self.tokenizer = load_tokenizer(checkpoint.located.path)
+        with guarded(checkpoint.located.path, "its tokenizer cannot be used"):
+            speak(self.tokenizer, langs)
+            self.limit = limit or _limit(self.tokenizer, checkpoint.config)
+            self.reads = _markers(self.tokenizer, "text")
+            self.writes = _markers(self.tokenizer, "text_target")
+        if limit:
+            marks = max(len(each.opening) + len(each.closing) for each in (self.reads, self.writes))
+            most = int(getattr(checkpoint.config, "max_position_embeddings", None) or 0)
+            check_limit(limit, marks + 1, most, checkpoint.located.name)
+        self.source = lru_cache(1 << 15)(self._source)
+        self.target = lru_cache(1 << 15)(self._target)
+
+    def fit(self, x: Pair) -> Fit:
+        return together((self.source(x.source).fit, self.target(x.target).fit))
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        """``work`` of each batch, in order; on a CPU several at a time."""
+        _ = self.checkpoint.weights  # loaded once, before several ask for it
+        return side_by_side(self.checkpoint.device, work, batches)
+
+    def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
+        """Teacher forcing: the decoder reads the text to score; log-probability of each token."""
+        torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
+        sources, targets = [self.source(x.source).ids for x in batch], [self.target(x.target) for x in batch]
+        with torch.inference_mode(), memory():
+            reads, mask = padded(sources, self._pad, device)  # (batch, ids)
+            # the decoder is causal, so what pads the end is never seen and needs no mask
+            shifted = [(self._start, *layout.ids[:-1]) for layout in targets]
+            writes = torch.tensor(pad(shifted, self._pad), device=device)
+            hidden = head_input(model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes)
+            spans = [range(max(layout.start - 1, 0), min(layout.stop + 1, len(layout.ids)))
+                     for layout in targets]  # with special tokens
+            rows = [row for row, span in enumerate(spans) for _ in span]
+            chosen = hidden[rows, [step for span in spans for step in span]]  # (steps of all spans, width)
+            wanted = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
+            logs = iter(_log_probabilities(model, chosen, wanted))
+        found = [[next(logs) for _ in span] for span in spans]
+        if self.truncation == "reference":
+            return [_cut(layout, len(self.ids(x.target.text)), each) for x, layout, each in zip(batch, targets, found)]
+        return [_whole(layout, each) for layout, each in zip(targets, found)]
+
+    def marked(self, layout: Layout) -> str:
+        tokens = self.tokenizer.convert_ids_to_tokens(list(layout.ids))
+        return layout.marked([str(token) for token in tokens])
+
+    def ids(self, text: str) -> Ids:
+        return _ids(self.tokenizer, text, "text_target")
+
+    def _source(self, view: Excerpt) -> Layout:
+        parts = Parts.of(view, lambda text: _ids(self.tokenizer, text, "text"))
+        return self._laid_out(parts, self.reads)
+
+    def _target(self, view: Excerpt) -> Layout:
+        # what follows the scored text cannot reach it through a causal decoder, so it takes no room there
+        short = Excerpt(view.parts[: view.focus[1]], view.focus, view.glue)
+        return self._laid_out(Parts.of(short, self.ids), self.writes)
+
+    def _laid_out(self, parts: Parts, markers: Markers) -> Layout:
+        if self.truncation == "context":
+            return lay_out(parts, markers, self.limit)
+        full, begin = assemble(parts, markers)
+        if len(full) <= self.limit:
+            return lay_out(parts, markers, self.limit)
+        # cut on the right whatever is there; the scored segment is taken to begin where it began in the whole
+        ids = (*full[: self.limit - len(markers.closing)], *markers.closing)
+        kept = max(0, min(begin + len(parts.scored), self.limit - len(markers.closing)) - begin)
+        text = sum(map(len, (*parts.before, parts.scored, *parts.after)))
+        lost = max(0, len(full) - self.limit)
+        focus = len(parts.scored) - kept
+        return Layout(ids, min(begin, len(ids)), min(begin + len(parts.scored), len(ids)),
+                      Fit(len(ids), min(len(ids), len(full) - text), max(0, lost - focus), focus))
+
+    @property
+    def _start(self) -> int:
+        """The id the decoder starts from: mBART's end-of-sequence token; other models have a start token."""
+        config = self.checkpoint.config
+        if config.model_type == "mbart":
+            return self.writes.closing[-1]
+        start = getattr(config, "decoder_start_token_id", None)
+        return self._pad if start is None else int(start)
+
+    @property
+    def _pad(self) -> int:
+        found = self.tokenizer.pad_token_id
+        return int(self.tokenizer.eos_token_id if found is None else found)
+
+
+def head_input(model: Any, **inputs: Any) -> Any:
+    """(batch, steps, d) what reaches the output layer, scaled as the model scales it; the layer itself does not run.
+
+    The output layer over a large vocabulary costs more memory than the whole model, and only scored steps need it.
+    """
+    caught: list[Any] = []
+    thread = get_ident()
+
+    def catch(_: Any, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        if get_ident() != thread:  # of another batch, which has a hook of its own
+            return None
+        caught.append(args[0])
+        return (args[0][:1, :1],)
+
+    hook = model.get_output_embeddings().register_forward_pre_hook(catch)
+    try:
+        model(**inputs, use_cache=False)
+    finally:
+        hook.remove()
+    return caught[0]
+
+
+def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float]:
+    """log p of each wanted id from (n, d) hidden states, a bounded number at a time."""
+    torch, head = torch_module(), model.get_output_embeddings()
+    bias = getattr(model, "final_logits_bias", None)
+    targets = torch.tensor(wanted, device=hidden.device)
+    many = max(1, LOGITS // int(model.config.vocab_size))
+    logs: list[float] = []
+    for begin in range(0, len(wanted), many):
+        logits = head(hidden[begin : begin + many]).float()  # (many, vocabulary)
+        if bias is not None:
+            logits = logits + bias.float()
+        chosen = logits.gather(1, targets[begin : begin + many, None])[:, 0]
+        logs += (chosen - torch.logsumexp(logits, dim=1)).double().tolist()
+    return logs
+
+
+def _whole(layout: Layout, logs: list[float]) -> TokenLogProbs:
+    """Log-probabilities of the steps of a span, one by one."""
+    if layout.start == 0:  # the model writes nothing before a text
+        return TokenLogProbs(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
+    return TokenLogProbs(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])
+
+
+def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
+    """The same for a sequence cut on the right: removed tokens count as log-probability 0."""
+    before = logs[:1] if 0 < layout.start <= len(layout.ids) and logs else []
+    inside = logs[len(before) : len(before) + layout.stop - layout.start]
+    after = logs[len(before) + len(inside) :]
+    opening = float("nan") if layout.start == 0 else sum(before)
+    return TokenLogProbs(opening, sum(inside), tokens, sum(after))
+
+
+def _ids(tokenizer: Any, text: str, side: str) -> Ids:
+    with _TOKENIZING:
+        return tuple(tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+def _markers(tokenizer: Any, side: str) -> Markers:
+    """The special tokens that the tokenizer puts around a text, determined from a short word."""
+    inner, whole = _ids(tokenizer, "a", side), tuple(tokenizer(**{side: "a"})["input_ids"])
+    at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), -1)
+    if at < 0 or not inner or at + len(inner) == len(whole):
+        raise ModelError("the tokenizer does not append an end-of-sequence token, which scoring needs",
+                         where=str(tokenizer.name_or_path), next="use a model with an ordinary seq2seq tokenizer")
+    mark = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
+    return Markers(whole[:at], whole[at + len(inner) :], (int(mark),), (int(mark),))
+
+
+def _limit(tokenizer: Any, config: Any) -> int:
+    """Maximum input length: the smaller limit of tokenizer and position embeddings."""
+    limit = min(int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length))
+    return DEFAULT_LIMIT if limit >= NO_LIMIT else limit
+
+
+def speak(tokenizer: Any, langs: tuple[str, str]) -> None:
+    """Set the languages of a multilingual tokenizer; others have none to set."""
+    codes = _codes(tokenizer)
+    if codes:
+        tokenizer.src_lang, tokenizer.tgt_lang = (language_code(lang, codes) for lang in langs)
+
+
+def refuse_languages(model: str, folder: Path, named: Sequence[str]) -> None:
+    """Raise an error if a language is given for a model without language codes."""
+    if named and not _codes(load_tokenizer(folder)):
+        raise ModelError(f"the model has no language codes, so it does not read {named[0]}", where=model,
+                         next=f"leave {named[0]} out")
+
+
+def _codes(tokenizer: Any) -> list[str]:
+    """The language codes a tokenizer can be set to; families and versions keep them in different places."""
+    if not hasattr(tokenizer, "src_lang"):
+        return []
+    for name in ("lang_code_to_token", "lang_code_to_id"):
+        if getattr(tokenizer, name, None):
+            return sorted(getattr(tokenizer, name))
+    return sorted(code for code in tokenizer.get_added_vocab() if _CODE.fullmatch(code))
+
+
+def language_code(lang: str, codes: Sequence[str]) -> str:
+    """The model's code for a language: itself, or the only one whose language part equals it."""
+    wanted = lang.replace("-", "_").lower()
+    exact = [code for code in codes if code.lower() == wanted]
+    found = exact or [code for code in codes if code.lower().split("_")[0] == wanted.split("_")[0]]
+    if len(found) == 1:
+        return found[0]
+    what = "needs the language of the text" if not lang else f"does not support the language {lang!r}"
+    if found:
+        what = f"has several codes for the language {lang!r}"
+    near = found or [code for code in codes if lang and code.startswith(wanted[:2])] or list(codes)
+    raise ModelError(f"the model {what}",
+                     next="give it (-l, in Python langs=), or as tgt_lang=CODE (src_lang=CODE for the source): "
+                          f"{', '.join(near)}")

@@ -1,0 +1,220 @@
+"""A model's tokenizer without its weights: text to ids, the special ids, the number of tokens the model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wholetext.errors import MetricError, MissingExtra, ModelError
+from wholetext.files.parsing import file_bytes, read_json
+from wholetext.models.hub.locate import SAFE, guarded
+from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
+from wholetext.types import Excerpt
+
+FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
+# position ids begin after the padding id in these
+OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "xmod",
+                    "data2vec-text", "roberta-prelayernorm"})  # fmt: skip
+BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # a space before a word changes its id
+_TABLE = 16 << 20  # bytes of a JSON file that is not the vocabulary
+_SIZES = ("num_hidden_layers", "hidden_size", "max_position_embeddings", "n_positions")
+AGAIN = "fetch the model again, or check it with `wholetext models verify`"
+_BROKEN = "its tokenizer cannot be loaded"
+_NO_LIMIT = 1_000_000  # tokenizers without a limit report a number beyond this
+_MEMO = 200_000  # texts whose ids are cached
+_LAYOUTS = 5000  # cached sequences: more than in a block of requests
+
+
+@dataclass(frozen=True)
+class TokenizedText:
+    """Truncation of texts: at most ``limit`` ids (0: the model's maximum), and what is truncated first."""
+
+    limit: int = 0
+    truncation: Truncation = "context"
+    strip: bool = False  # surrounding blanks go; byte-level vocabularies then see a space before the first word
+
+
+class Tokenizer:
+    """Text to ids by the model's own ``tokenizer.json``, which no version of transformers changes."""
+
+    def __init__(self, folder: Path, kind: str = "AutoTokenizer", vocabulary: Path | None = None) -> None:
+        self.folder = folder
+        self.config = read_config(folder)
+        with reading(vocabulary or folder, _BROKEN) as transformers:
+            self._full = getattr(transformers, kind).from_pretrained(str(vocabulary or folder), **SAFE)
+        self._core = _core(vocabulary or folder, self._full)
+        self._memo: dict[str, Ids] = {}
+        self._layouts: dict[tuple[Excerpt, TokenizedText], Layout] = {}
+        self.pad = _id(self._full.pad_token_id, 0)
+        with guarded(vocabulary or folder, _BROKEN):
+            self.markers = self._markers()
+            self.positions = self._positions()
+            self.limit = self._limit()
+        self.spaced = self.config.get("model_type") in BYTE_LEVEL
+
+    def ids(self, text: str, strip: bool = False) -> Ids:
+        """The ids of a text alone, without markers."""
+        if strip:
+            text = text.strip()
+            text = f" {text}" if text and self.spaced else text
+        found = self._memo.get(text)
+        if found is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            if self._core is not None:
+                made = self._core.encode(text, add_special_tokens=False).ids
+            else:
+                made = self._full(text, add_special_tokens=False, verbose=False)["input_ids"]
+            found = self._memo[text] = tuple(made)
+        return found
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where each id of a text comes from, as character positions."""
+        if self._core is None:
+            raise ModelError("this tokenizer does not return character offsets", where=str(self.folder),
+                             next="add a tokenizer.json to the model folder")
+        return list(self._core.encode(text, add_special_tokens=False).offsets)
+
+    def decode(self, ids: Ids) -> str:
+        return str(self._full.decode(list(ids)))
+
+    def tokens(self, ids: Ids) -> list[str]:
+        """Ids as the pieces a reader can look at."""
+        return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
+
+    def marked(self, layout: Layout) -> str:
+        return layout.marked(self.tokens(layout.ids))
+
+    def parts(self, view: Excerpt, strip: bool = False) -> Parts:
+        return Parts.of(view, lambda text: self.ids(text, strip))
+
+    def limited(self, limit: int | None, model: str = "") -> int:
+        """The requested number of ids (0: no limit); an error if it exceeds the model's."""
+        if limit is None:
+            return 0
+        minimum = len(self.markers.opening) + len(self.markers.closing) + 1
+        check_limit(limit, minimum, self.positions, model or str(self.folder))
+        return limit
+
+    def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
+        """The token sequence of a view; cached, since fitting, batching and running each request it."""
+        found = self._layouts.get((view, reading))
+        if found is None:
+            if len(self._layouts) >= _LAYOUTS:
+                self._layouts.clear()
+            parts, limit = self.parts(view, reading.strip), reading.limit or self.limit
+            found = self._layouts[view, reading] = lay_out(parts, self.markers, limit, reading.truncation)
+        return found
+
+    def seen(self, view: Excerpt, reading: TokenizedText) -> int | None:
+        """How many characters of the scored text the sequence holds; None: not known."""
+        if self._core is None:
+            return None
+        text, lead = view.text, 0
+        if reading.strip:
+            lead = len(text) - len(text.lstrip())
+            text, lead = (f" {text.strip()}", lead - 1) if self.spaced else (text.strip(), lead)
+        ends = [end for _, end in self.offsets(text)]
+        kept = len(ends) - self.layout(view, reading).fit.lost_focus
+        return max(0, ends[kept - 1] + lead) if kept > 0 else 0
+
+    def _positions(self) -> int:
+        """Ids, markers included, for which the model has positions (0: no such bound)."""
+        bound = int(self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0)
+        offset = self.config.get("model_type") in OFFSET
+        return bound - _id(self.config.get("pad_token_id"), 1) - 1 if bound and offset else bound
+
+    def _limit(self) -> int:
+        """Ids the model takes, markers included."""
+        stated = int(min(self._full.model_max_length, _NO_LIMIT))
+        return min(stated, self.positions or (stated if stated < _NO_LIMIT else 512))
+
+    def _markers(self) -> Markers:
+        empty = tuple(self._full("")["input_ids"])
+        full = self._full
+        closing = [i for i in (full.sep_token_id, full.eos_token_id) if i is not None]
+        ending = 0
+        while ending < len(empty) and empty[-1 - ending] in closing:
+            ending += 1
+        opening, closed = empty[: len(empty) - ending], empty[len(empty) - ending :]
+        if not closing:
+            raise ModelError("its tokenizer has no separator token", where=str(self.folder),
+                             next="use an encoder such as BERT, RoBERTa or XLM-R")
+        pair = len(full("a", "a")["input_ids"]) - 2 * len(full("a")["input_ids"]) + len(empty)  # RoBERTa has two
+        return Markers(opening, closed, (closing[0],), (closing[0],) * pair)
+
+
+def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
+    """An error where a limit leaves no room for text, or exceeds ``most`` positions (0: any)."""
+    if limit < minimum:
+        raise MetricError(f"limit={limit} leaves no room for text", where=model,
+                          next=f"at least {minimum}; without limit= it is the model's maximum")
+    if most and limit > most:
+        raise MetricError(f"limit={limit} exceeds the model's maximum of {most} tokens", where=model,
+                          next=f"at most {most}; without limit= it is the model's maximum")
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """A model folder's ``config.json``."""
+    path = folder / "config.json"
+    if not path.is_file():
+        raise ModelError("there is no config.json", where=str(folder),
+                         next="give the folder of a Hugging Face model, with config.json and its tokenizer")
+    config = read_table(path)
+    wrong = [key for key in _SIZES if not isinstance(config.get(key) or 0, int)]
+    if wrong:
+        raise ModelError(f"{wrong[0]} is {str(config[wrong[0]])[:40]!r}, not a number", where=str(path), next=AGAIN)
+    return config
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """A file of a model folder that holds a JSON object."""
+    found = read_json(file_bytes(path, next=AGAIN, error=ModelError), where=str(path), next=AGAIN,
+                      error=ModelError, constants=True, unique=False)  # fmt: skip
+    if not isinstance(found, dict):
+        raise ModelError(f"{path.name} is not a JSON object", where=str(path), next=AGAIN)
+    return found
+
+
+@contextmanager
+def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[Any]:
+    """The transformers module, silent; its errors name the folder."""
+    try:
+        import transformers
+        from transformers.utils import logging
+    except ImportError:
+        raise MissingExtra("transformers", "models") from None
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with guarded(folder, what):
+            yield transformers
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _core(folder: Path, full: Any) -> Any:
+    """The fast tokenizer of the file, without the padding and cutting some ask for."""
+    path = folder / "tokenizer.json"
+    if path.is_file():
+        import tokenizers
+
+        with guarded(folder, _BROKEN):
+            core = tokenizers.Tokenizer.from_file(str(path))
+    elif getattr(full, "is_fast", False):
+        core = full.backend_tokenizer
+    else:
+        return None
+    core.no_truncation()
+    core.no_padding()
+    return core
+
+
+def _id(value: Any, otherwise: int) -> int:
+    return value if isinstance(value, int) else otherwise

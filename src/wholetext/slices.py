@@ -1,0 +1,106 @@
+"""Slices: capabilities beside the core, and what each of them adds to it.
+
+A slice is a folder of this package that uses the core and is never imported by it. The core finds what a slice adds in
+the table below, by name, and imports it when it is first used. A folder that is absent adds nothing, so deleting one
+removes the capability and breaks nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["commands", "metrics", "aliases", "studies", "hooks"]
+
+# slice → kind → name → "module:attribute" inside the slice (of an alias: the spec it stands for).
+# studies: kind of a JSON file → function that turns it into a page of the report
+# hooks: points at which the core calls a capability if it is there
+SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
+    "alignment": {
+        "commands": {"align": "commands:align"},
+        "hooks": {"align": "realign:align", "align-options": "realign:AlignOptions"},
+    },
+    "ranking": {
+        "commands": {"rank": "commands:rank"},
+        "studies": {"rank": "report_panel:ranking"},
+        "hooks": {"run-ranking": "report_panel:run_ranking", "ranking-beside-run": "report_panel:beside"},
+    },
+    "meta": {
+        "commands": {
+            "meta": "commands:meta",
+            "paragraphs": "commands:paragraphs",
+            "spans": "commands:spans",
+            "contrast": "contrast.commands:contrast",
+            "features": "contrast.commands:features",
+        },
+        "studies": {"meta": "panels:meta", "contrast": "panels:contrast"},
+    },
+    "stress": {
+        "commands": {"stress": "commands:stress"},
+        "studies": {"stress": "panels:stress"},
+        "hooks": {"described-changes": "known_changes:described"},
+    },
+    "judges": {
+        "commands": {"judge-check": "commands:judge_check"},
+        "metrics": {
+            "judge-da": "judge:JudgeDa",
+            "judge-sqm": "judge:JudgeSqm",
+            "judge-mqm": "judge:JudgeMqm",
+            "judge-esa": "judge:JudgeEsa",
+            "judge-pairwise": "pairwise:JudgePairwise",
+            "judge-coherence": "judge:JudgeCoherence",
+        },
+        "studies": {"judge-check": "panels:judge_check"},
+        "hooks": {"calls": "chat.calls:Calls", "run-notes": "parsers:reparse_notes"},
+    },
+    "annotation": {"commands": {"sample": "commands:sample", "annotations": "commands:annotations_"}},
+    "training": {
+        "commands": {"train": "commands:train"},
+        "metrics": {"learned": "metric:Learned", "wt-doc": "wt_doc:WtDoc"},
+        "aliases": {
+            "wt-mini": "learned@wt-mini",
+            "doc-wt-mini": "context(prev=2):learned@wt-mini",
+            "wt-mini-penalty": "learned(output=penalty)@wt-mini",
+            "wt-qe": "learned@wt-qe",
+        },
+        "hooks": {"checked-config": "learned.forms:checked_config"},
+    },
+    "serving": {"commands": {"serve": "commands:serve"}},
+    "integrations": {"hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"}},
+}
+
+
+@cache
+def added(kind: Kind) -> dict[str, str]:
+    """Everything of a kind that the slices add: name → "package.module:attribute", or the spec of an alias."""
+    entries: dict[str, str] = {}
+    for slice_name, kinds in SLICES.items():
+        if (Path(__file__).parent / slice_name / "__init__.py").is_file():
+            prefix = "" if kind == "aliases" else f"wholetext.{slice_name}."
+            entries |= {name: prefix + place for name, place in kinds.get(kind, {}).items()}
+    return entries
+
+
+def load(place: str) -> Any:
+    """Import the attribute that ``module:attribute`` names."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def hook(name: str) -> Any | None:
+    """Import what a slice provides at a hook; None where the slice is absent."""
+    place = added("hooks").get(name)
+    return None if place is None else load(place)
+
+
+def required(name: str, feature: str) -> Any:
+    """The same as ``hook``; an error that names the feature where the slice is absent."""
+    from wholetext.errors import InputError
+
+    loaded = hook(name)
+    if loaded is None:
+        raise InputError(f"{feature} is not part of this installation", next="reinstall wholetext")
+    return loaded

@@ -1,0 +1,114 @@
+"""Sentences by rule, for text without sentence breaks: terminators, quotes, abbreviations, initials, ordinals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+from wholetext.errors import MissingExtra, SpecError, choices
+from wholetext.text import code_of
+
+Splitter = Callable[[str], list[str]]
+SPLITTERS = ("rules", "none", "pysbd", "blingfire")
+
+_CLOSERS = "\"'”’»›)\\]」』）】》"
+# Where a sentence may end: CJK stops end it at once, others only before a blank (bounded, so that no text is slow).
+_CANDIDATE = re.compile(rf"[。！？｡．]+[{_CLOSERS}]*(?=[^{_CLOSERS}]|$)|[.!?…؟۔।॥։።]{{1,9}}[{_CLOSERS}]{{0,9}}(?=\s)")
+_APART = re.compile(r"\s{1,2}([\"”’»›)\]])(?=\s|$)")
+_OPENERS = re.compile(r"[\s\"'“‘„‚«‹(\[¿¡–—-]*")
+_NUMBERED = frozenset(("no", "nr", "art", "fig", "vol", "pp", "abs", "par"))  # abbreviations where a number follows
+_KANA = re.compile(r"[、，\u3041-\u309f]")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")  # e.g, U.S, z.B, т.е
+_ORDINAL = frozenset(("de", "da", "nb", "no", "is", "fi", "et", "lv", "cs", "sk", "pl", "sl", "hr", "sr", "hu", "tr"))
+
+# Words that a full stop does not end, by language; those of "" hold everywhere.
+_ABBREVIATIONS: dict[str, frozenset[str]] = {
+    lang: frozenset(words.split()) for lang, words in {
+        "": "dr prof st vs etc ca approx cf al jr sr dept est max min tel",
+        "en": "mr mrs ms messrs gen col lt sgt capt cmdr adm rev hon pres gov sen rep mt ft ave blvd rd inc ltd co "
+              "corp bros jan feb mar apr jun jul aug sep sept oct nov dec",
+        "de": "hr fr bzw ggf evtl inkl exkl sog vgl str usw bspw zzgl mind jh geb gest ing dipl mio mrd tsd",
+        "fr": "m mm mme mlle mlles me dr pr av bd chap éd env ex janv févr avr juil sept oct nov déc",
+        "es": "sr sra srta dr dra ud uds pág núm av avda ee uu aprox",
+        "pt": "sr sra dr dra av pág núm exmo",
+        "it": "sig sigg dott prof avv ing pag art ecc",
+        "nl": "dhr mevr mw ir drs blz bijv enz nl",
+        "cs": "např mj tj tzv tzn atd apod č čl odst ing mgr str mil mld tis",
+        "pl": "np tzw tj itd itp ok ul al im św zł gr mln mld tys prof ks",
+        "ru": "г гг в вв руб коп тыс млн млрд ул пр стр рис им проф акад см т д п",
+        "uk": "р рр ст грн коп тис млн млрд вул пр див рис ім проф акад т д п",
+    }.items()
+}
+
+
+def split(text: str, lang: str = "") -> list[str]:
+    """The sentences of a text; a line break always ends one."""
+    lang = code_of(lang)
+    sentences = []
+    for line in text.splitlines():
+        start = quotes = counted = 0
+        for found in _CANDIDATE.finditer(line):
+            if _ends(line, start, found, lang):
+                quotes += line.count('"', counted, found.end())
+                counted = stop = found.end()
+                if (quote := _APART.match(line, stop)) and (quote[1] != '"' or quotes % 2 or quote.end() == len(line)):
+                    stop = quote.end()  # a closing quote after a blank, as tokenised text has it
+                sentences.append(line[start:stop])
+                start = stop
+        sentences.append(line[start:])
+    return _stripped(sentences)
+
+
+def _stripped(parts: Iterable[str]) -> list[str]:
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
+    if found.group()[0] in "。！？｡．":
+        sentence = line[start : found.end()] if found.end() - start < 2000 else ""  # a quote left open must not win
+        quoting = any(sentence.count(a) > sentence.count(b) for a, b in ("「」", "『』"))
+        # a quotation of whole sentences goes on with its verb: 「…。」と述べた。
+        return not quoting and not (found.group()[-1] in "」』”" and _KANA.match(line, found.end()))
+    opened = _OPENERS.match(line, found.end())
+    next_at = opened.end() if opened else found.end()
+    following = line[next_at : next_at + 1]
+    if following.islower():
+        return False
+    if found.group() != ".":
+        return True
+    before = line[max(start, found.start() - 40) : found.start()].split()
+    word = before[-1].lstrip("\"'“‘„‚«‹([/–—-") if before else ""
+    if _DOTTED.fullmatch(word) or (len(word) == 1 and word.isalpha()):
+        return False
+    if word.lower() in _NUMBERED and following.isdigit():
+        return False
+    if word.isdigit() and len(word) <= 2 and lang in _ORDINAL:  # "3." is "3rd" there
+        return False
+    return word.lower() not in _ABBREVIATIONS[""] and word.lower() not in _ABBREVIATIONS.get(lang, ())
+
+
+def splitter(name: str, lang: str = "") -> Splitter:
+    """A way to split: ``rules`` (built in), ``pysbd`` or ``blingfire`` (where installed), ``none``."""
+    match name:
+        case "rules":
+            return lambda text: split(text, lang)
+        case "none":
+            return lambda text: [text]
+        case "pysbd":
+            known = _installed("pysbd.languages").LANGUAGE_CODES
+            code = code_of(lang) if code_of(lang) in known else "en"
+            segmenter = _installed("pysbd").Segmenter(language=code, clean=False)
+            return lambda text: _stripped(segmenter.segment(text))
+        case "blingfire":
+            tool = _installed("blingfire")
+            return lambda text: _stripped(str(tool.text_to_sentences(text)).split("\n"))
+    raise SpecError(f"there is no sentence splitter {name!r}", next=choices(name, SPLITTERS))
+
+
+def _installed(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(module, "align") from None

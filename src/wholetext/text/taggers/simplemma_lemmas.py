@@ -1,0 +1,32 @@
+"""Lemmas from simplemma's dictionaries, for languages that have no tagger here: words by rule, no tags, no entities."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from wholetext.text.taggers.analysis import LEMMAS, Analyser, Layer
+from wholetext.text.taggers.plain import PlainAnalyser
+
+
+class SimplemmaAnalyser(PlainAnalyser):
+    """Words by rule, their lemmas by dictionary."""
+
+    layers = LEMMAS
+
+    def __init__(self, lang: str, layers: frozenset[Layer]) -> None:
+        self.lang = lang
+        self.id = f"simplemma/{lang}-{version('simplemma')}"
+
+    @classmethod
+    def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
+        found = find_spec("simplemma")
+        folders = (found and found.submodule_search_locations) or ()
+        there = any(list(Path(folder).glob(f"strategies/dictionaries/data/{lang}.*")) for folder in folders)
+        return cls(lang, layers) if there else None
+
+    def lemma(self, word: str) -> str:
+        import simplemma
+
+        return str(simplemma.lemmatize(word, lang=self.lang))

@@ -1,0 +1,100 @@
+"""Form ``t5``: an encoder-decoder that predicts the score, as MetricX does (Juraska et al. 2023, §3).
+
+The trained folder is an ordinary transformers folder, so ``metricx@FOLDER`` reads it too.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholetext.models.hub.locate import companion
+from wholetext.models.loading import Checkpoint
+from wholetext.models.regressor import PROMPTS, SPIECE, Prompt, Regressor, locate_tokenizer, prompt
+from wholetext.models.tokenizer import check_limit
+from wholetext.training.learned.adapters import adapt, merge
+from wholetext.training.learned.body import Opening, texts_of
+from wholetext.training.learned.config import fill
+from wholetext.training.learned.folder import MODEL_FILES
+from wholetext.types import Fit, FloatArray, Request, Runtime
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a prompt is read."""
+
+    limit: int = 1024  # tokens, including the end-of-sequence token
+    tokenizer: str = "auto"
+
+
+class T5:
+    """One decoder step, one reserved word: its score is the one feature, and the prediction."""
+
+    Settings = Settings
+    predicts_directly = True
+    width = 1
+
+    def __init__(self, opening: Opening) -> None:
+        settings = fill(Settings, opening.config.settings, opening.base.name, "settings.")
+        check_limit(settings.limit, 2, 0, opening.base.name)
+        if settings.tokenizer != "auto":  # named by a file: it may not choose what is opened
+            companion(opening.base.path, settings.tokenizer, SPIECE, "tokenizer")
+        self.reads = opening.config.reads
+        both = {"ref", "src"} <= set(self.reads)
+        version = "24" if both or "ref" not in self.reads else "23"
+        self.text = PROMPTS[version, "ref" if "ref" in self.reads else "qe"]
+        learning = opening.config.adapter if opening.config.base else None  # a finished folder is a whole model
+        # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
+        self.checkpoint = Checkpoint(opening.base.asked, opening.base.revision, opening.precision, "eager")
+        self.regressor = Regressor(self.checkpoint, settings.tokenizer, settings.limit)
+        self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}/{learning}"
+        self._adapter = learning
+
+    def prompt(self, pair: Request) -> Prompt:
+        return prompt(self.text, texts_of(pair, self.reads))
+
+    def fit(self, pair: Request) -> Fit:
+        return self.regressor.fit(self.prompt(pair))
+
+    def shows(self, pair: Request) -> list[tuple[str, str]]:
+        return [("+".join(texts_of(pair, self.reads)), self.regressor.shown(self.prompt(pair)))]
+
+    def seen(self, pair: Request) -> int | None:
+        return None
+
+    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
+        return np.array(run.map(self.regressor, [self.prompt(pair) for pair in pairs]), dtype=np.float64)[:, None]
+
+    @property
+    def module(self) -> Any:
+        model = self.checkpoint.weights
+        if self._adapter is not None:
+            adapt(model, self._adapter)
+            self._adapter = None
+        return model
+
+    def learn(self, pairs: Sequence[Request]) -> Any:
+        return self.regressor.learn([self.prompt(pair) for pair in pairs])[:, None]
+
+    def write_model(self, folder: Path) -> None:
+        """The whole model as transformers reads it, low-rank additions merged, with its tokenizer."""
+        from safetensors.torch import save_file
+
+        source = self.checkpoint.located.path
+        words = locate_tokenizer(self.checkpoint.located, self.regressor.tokenizer).path
+        for name in MODEL_FILES:
+            found = next((path for path in (source / name, words / name) if path.is_file()), None)
+            if found is not None:
+                shutil.copyfile(found, folder / name)
+        model = merge(self.checkpoint.weights)
+        first: dict[int, str] = {}  # tied tensors are written once, under their first name
+        for name, tensor in model.state_dict().items():
+            first.setdefault(tensor.data_ptr(), name)
+        state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()
+                 if first[tensor.data_ptr()] == name}
+        save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})

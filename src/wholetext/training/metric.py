@@ -1,0 +1,141 @@
+"""Learned metrics: whatever ``wholetext train`` made, by its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from wholetext.errors import MetricError
+from wholetext.metrics.model_metric import ModelMetric
+from wholetext.models.hub import locate as hub
+from wholetext.text import code_of
+from wholetext.training.learned.config import Config
+from wholetext.training.learned.forms import checked_config, form_class, open_learned, penalties
+from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
+
+
+@dataclass(frozen=True)
+class Learned(ModelMetric):
+    """A regression metric trained here (in the style of Deutsch et al. 2023, §4), on any view.
+
+    Its folder says what it reads, what its numbers mean and which way is better. Several references: the mean.
+    """
+
+    name = "learned"
+    summary = "a metric made by `wholetext train`, by its folder: learned@FOLDER"
+    several_refs = "mean"
+    overlapping = True
+
+    model: str = ""  # the folder
+    revision: str = ""
+    base: str = ""  # folder of its base model, if that was moved
+    output: Literal["score", "penalty"] = "score"  # which one ranks
+
+    @property
+    def outputs(self) -> tuple[str, ...]:  # type: ignore[override]
+        if self.output == "penalty":
+            return ("penalty",)
+        return ("score", "penalty") if self._config and self._config.penalty else ("score",)
+
+    @property
+    def sums(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("penalty",) if "penalty" in self.outputs else ()
+
+    @property
+    def needs(self) -> frozenset[Side]:  # type: ignore[override]  # the folder decides
+        reads: tuple[Side, ...] = self._config.reads if self._config else ("hyp", "ref")
+        return frozenset(reads)
+
+    @property
+    def higher_is_better(self) -> bool:  # type: ignore[override]
+        return self._config.output.higher_is_better if self._config else True
+
+    @property
+    def range(self) -> tuple[float, float]:  # type: ignore[override]
+        output = self._config.output if self._config else None
+        low, high = (output.low, output.high) if output else (None, None)
+        if self.output == "penalty":
+            low, high = None, 0.0
+        return (-np.inf if low is None else low, np.inf if high is None else high)
+
+    def resolve(self, langs: tuple[str, str]) -> Learned:
+        if not self.model:
+            raise MetricError("learned names no folder", next="write learned@FOLDER, the folder `wholetext train` made")
+        if self.output == "penalty" and self._config and self._config.penalty is None:
+            raise MetricError(f"{self.model} has no output penalty", next="leave out output=penalty")
+        self._check_languages(langs)
+        return replace(self, revision=hub.locate(self.model, self.revision).revision)
+
+    def facts(self) -> Mapping[str, str]:
+        config = self._config
+        if config is None:
+            return {"several_refs": self.several_refs}
+        base = f"{Path(config.base).name or 'its own'}#{config.content}"
+        where = {"base": base} if self.base else {}  # wherever it lies, its content is what is trained_on
+        if config.version:
+            where["version"] = config.version
+        if self.sums:
+            where["document_score"] = "sum of penalties"
+        return {**hub.identity(self.model, self.revision), **where, "several_refs": self.several_refs,
+                "form": config.form, "trained_on": base}
+
+    def backend(self, run: Runtime) -> Any:
+        return open_learned(run, self.model, self.revision, self.base).form
+
+    def inputs(self, request: Request) -> list[tuple[str, Request]]:
+        """One request per reference; one in all for metrics that read none."""
+        if "ref" not in self.needs:
+            return [("", Request(request.hyp[:1], request.src))]
+        src = request.src if "src" in self.needs else None
+        return [("", Request((hyp,), src, (ref,))) for hyp, ref in request.pairs()]
+
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
+        form = self.backend(run)
+        return [shown for _, pair in self.inputs(request) for shown in form.shows(pair)]
+
+    def seen(self, request: Request, run: Runtime) -> int | None:
+        found: int | None = self.backend(run).seen(self.inputs(request)[0][1])
+        return found
+
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        asked = [[pair for _, pair in self.inputs(request)] for request in requests]
+        model = open_learned(run, self.model, self.revision, self.base)
+        flat = [pair for row in asked for pair in row]
+        scores = model.scores(flat, run)
+        shape = model.config.penalty
+        known = {"score": scores, "penalty": scores if shape is None else penalties(scores, flat, shape)}
+        table = np.stack([known[name] for name in self.outputs], axis=1)  # (pairs, outputs)
+        ends = np.cumsum([len(row) for row in asked])
+        return mean_stats([table[end - len(row) : end].mean(axis=0) for end, row in zip(ends, asked)])
+
+    def reduce_docs(self, totals: FloatArray) -> FloatArray:
+        """Penalties add up over a document, scores are averaged. Run folders open without the metric's folder."""
+        found = self.reduce(totals)
+        column = 0 if self.output == "penalty" else 1
+        if column < found.shape[-1]:
+            found[..., column] = totals[..., column]
+        return found
+
+    def _check_languages(self, langs: tuple[str, str]) -> None:
+        """Raise if the encoder of the form does not know the languages: its numbers would mean nothing."""
+        known = getattr(form_class(self._config.form), "languages", None) if self._config else None
+        unknown = [lang for lang in langs if known and code_of(lang) not in known]
+        if known and unknown:
+            what = f"does not know the language {unknown[0]}" if unknown[0] else "needs to know both languages"
+            raise MetricError(f"{self.model} {what}", next=f"it knows {', '.join(sorted(known))}; give both languages "
+                              "(-l de-en, in Python langs=), or use another metric")
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        known, lang = self._config.targets if self._config else (), code_of(langs[1])
+        if not known or not lang or lang in known:
+            return ()
+        return (f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not known",)
+
+    @cached_property
+    def _config(self) -> Config | None:
+        return checked_config(hub.locate(self.model, self.revision).path) if self.model else None

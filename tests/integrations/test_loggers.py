@@ -1,0 +1,64 @@
+"""Loggers by name, built-in and of packages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import wholetext as wt
+from wholetext import plugins
+from wholetext.cli.main import main
+from wholetext.demo import load
+from wholetext.integrations import loggers
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed package with the loggers `notebook` and `number`."""
+    info = tmp_path / "loggers-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: loggers\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[wholetext.loggers]\nnotebook = loggers_code:log\nnumber = loggers_code:number\n")
+    (tmp_path / "loggers_code.py").write_text(
+        "interface = 2\nnumber = 3\n"
+        "def log(results, compared, folder):\n"
+        "    return f'{sorted(compared)} of {len(results.systems)} systems, {folder and folder.name}'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    plugins.installed.cache_clear()
+    yield tmp_path
+    sys.modules.pop("loggers_code", None)
+    plugins.installed.cache_clear()
+
+
+def test_a_package_adds_a_logger(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = wt.evaluate(*load("de-en"), ["chrf"], wt.Options(cache=False))
+    assert wt.log_run(results, "notebook") == "['chrf'] of 4 systems, None"
+    assert wt.log_run(results, "notebook", "some/run") == "['chrf'] of 4 systems, run"
+    (package / "a.txt").write_text("one two three four\n")
+    with pytest.raises(SystemExit) as left:
+        main(["score", "-t", "a.txt", "-r", "a.txt", "-m", "chrf", "--log", "notebook", "-q", "--out", "run"])
+    assert not left.value.code and "['chrf'] of 1 systems, run" in capsys.readouterr().err
+
+
+def test_what_is_no_logger_is_an_error_before_anything_is_scored(
+    package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(wt.InputError, match="there is no logger 'wandb'") as caught:
+        loggers.find_logger("wandb")
+    assert "loggers: mlflow, notebook, number" in caught.value.next
+    with pytest.raises(wt.PluginError, match=r"'number' of loggers 1\.0 is not a function"):
+        loggers.find_logger("number")
+    with pytest.raises(SystemExit) as left:
+        main(["score", "-t", "missing.txt", "-m", "chrf", "--log", "MLFlow"])
+    assert left.value.code == 2 and "did you mean mlflow?" in capsys.readouterr().err
+
+
+def test_a_tracker_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loggers, "find_spec", lambda name: None)
+    with pytest.raises(wt.MissingExtra) as caught:
+        loggers.find_logger("mlflow")
+    assert "wholetext[mlflow]" in caught.value.next

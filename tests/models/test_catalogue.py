@@ -1,0 +1,182 @@
+"""The catalogue covers every default model; what a model is used with; files checked without running them."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+
+import wholetext as wt
+from wholetext.errors import ModelError
+from wholetext.metrics.verify import verify
+from wholetext.models import catalogue
+from wholetext.registry import ALIASES, metric_class, metric_names
+from wholetext.spec import parse
+
+
+def test_every_default_model_is_listed() -> None:
+    known = {one.name: one for one in catalogue.CATALOGUE}
+    for name in metric_names():
+        for field in dataclasses.fields(metric_class(name)):  # type: ignore[arg-type]
+            if field.name == "model" and isinstance(field.default, str) and field.default:
+                assert name in known[field.default].used_by
+    for alias, spec in ALIASES.items():
+        model = parse(spec).model
+        if model is not None:
+            assert alias in known[model].used_by
+    names = {*metric_names(), *ALIASES}
+    assert all(user in names for one in catalogue.CATALOGUE for user in one.used_by)
+    assert all(one.licence and one.gigabytes > 0 for one in catalogue.CATALOGUE)
+
+
+def test_models_chosen_by_language_are_listed() -> None:
+    from wholetext.metrics import bertscore, sbert
+
+    known = {one.name: one for one in catalogue.CATALOGUE}
+    for name in (bertscore.ENGLISH, bertscore.OTHERS, *bertscore.BY_LANGUAGE.values()):
+        assert "bertscore" in known[name].used_by
+    for name in (sbert.ENGLISH, sbert.OTHERS, sbert.ACROSS):
+        assert "sbert" in known[name].used_by
+
+
+def test_names_of_models() -> None:
+    assert catalogue.named("Kiwi") == "Unbabel/wmt22-cometkiwi-da"
+    assert catalogue.named("unbabel/xcomet-xl") == "Unbabel/XCOMET-XL"
+    assert catalogue.named("someone/else") == "someone/else"
+    with pytest.raises(ModelError, match="several models"):
+        catalogue.named("bertscore")
+    with pytest.raises(ModelError, match="no model 'nix'"):
+        catalogue.named("nix")
+
+
+def test_companions(tmp_path: Path) -> None:
+    comet, encoder = tmp_path / "comet", tmp_path / "xlm-roberta-large"
+    comet.mkdir()
+    (comet / "hparams.yaml").write_text("class_identifier: regression_metric\npretrained_model: xlm-roberta-large\n")
+    assert catalogue.companions(comet)[0][0] == "xlm-roberta-large"
+    encoder.mkdir()
+    assert catalogue.companions(comet)[0][0] == str(encoder)  # copied along: nothing to fetch
+    metricx = tmp_path / "metricx"
+    metricx.mkdir()
+    (metricx / "config.json").write_text('{"model_type": "mt5"}')
+    assert catalogue.companions(metricx)[0][0] == "google/mt5-xl"
+    (metricx / "spiece.model").write_bytes(b"")
+    assert catalogue.companions(metricx) == []
+
+
+def test_licences(tmp_path: Path) -> None:
+    known = catalogue.entry("kiwi")
+    assert catalogue.licence(tmp_path, known) == "cc-by-nc-sa-4.0" and catalogue.licence(tmp_path, None) == "unknown"
+    (tmp_path / "README.md").write_text("---\nlanguage: en\nlicense: mit\n---\n# A model\nlicense: none\n")
+    assert catalogue.licence(tmp_path, known) == "mit"
+
+
+@pytest.fixture
+def model(tmp_path: Path, oracle: Path) -> Path:
+    pytest.importorskip("transformers")
+    shutil.copytree(oracle / "neural/models/tiny-mbart50", tmp_path / "m")
+    return tmp_path / "m"
+
+
+def bad(folder: Path) -> dict[str, str]:
+    return {one.file: one.what for one in verify(folder) if not one.good}
+
+
+def test_a_good_model(model: Path) -> None:
+    assert bad(model) == {}
+    assert {one.file for one in verify(model)} == {"config.json", "tokenizer", "model.safetensors"}
+
+
+def test_damage_is_found(model: Path) -> None:
+    weights = model / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-100])
+    assert "cut off" in bad(model)["model.safetensors"]
+    weights.write_bytes(whole[:100])
+    assert "cut off" in bad(model)["model.safetensors"]
+    weights.write_bytes(b"PK, not really" * 10)
+    assert bad(model)["model.safetensors"]
+    weights.unlink()
+    assert bad(model) == {"weights": "missing"}
+    (model / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-1.safetensors"}}')
+    (model / "pytorch_model.bin").write_bytes(pickle.dumps({}))
+    assert set(bad(model)) == {"model-1.safetensors", "pytorch_model.bin"}
+    (model / "config.json").write_text('{"model_type": "bert", "auto_map": {"AutoModel": "evil.Model"}}')
+    assert "never run" in bad(model)["config.json"]
+    (model / "config.json").write_text("[")
+    assert "config.json" in bad(model)
+
+
+def test_the_hub_cache_is_checked_by_content(tmp_path: Path, model: Path) -> None:
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / ("c" * 40)
+    blobs.mkdir()
+    snapshot.mkdir(parents=True)
+    for path in model.iterdir():
+        content = path.read_bytes()
+        large = hashlib.sha256(content).hexdigest()
+        small = hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+        name = large if path.suffix == ".safetensors" else small
+        (blobs / name).write_bytes(content)
+        (snapshot / path.name).symlink_to(blobs / name)
+    assert bad(snapshot) == {}
+    target = (snapshot / "model.safetensors").resolve()
+    changed = bytearray(target.read_bytes())
+    changed[-1] ^= 1
+    target.write_bytes(bytes(changed))
+    (snapshot / "config.json").resolve().write_text(json.dumps({"model_type": "mbart"}))
+    assert bad(snapshot) == dict.fromkeys(["model.safetensors", "config.json"], "other content than the hub's")
+
+
+def test_files_of_torch_before_1_6_are_good(model: Path) -> None:
+    torch = pytest.importorskip("torch")
+    (model / "model.safetensors").unlink()
+    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    assert bad(model) == {}
+    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin")
+    assert bad(model) == {}
+    (model / "pytorch_model.bin").write_bytes((model / "pytorch_model.bin").read_bytes()[:200])
+    assert "pytorch_model.bin" in bad(model)
+
+
+@pytest.mark.parametrize("name", ["config.json", "pytorch_model.bin", "tokenizer.json", "other.safetensors"])
+def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
+    (model / name).unlink(missing_ok=True)
+    (model / name).symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match="a device or a pipe"):
+        wt.verify_model(str(model))
+
+
+def test_links_in_circles_do_no_harm(model: Path) -> None:
+    (model / "self").symlink_to("self")
+    (model / "loop").symlink_to(".")
+    assert bad(model) == {}
+
+
+def test_hyper_parameters_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "hparams.yaml").write_text("class_identifier: regression_metric\npool: attention\n")
+    assert "pretrained_model" in bad(tmp_path)["hparams.yaml"]
+    told = (tmp_path / "hparams.yaml").read_text()
+    (tmp_path / "hparams.yaml").write_text(f"pretrained_model: x\n{told}")
+    assert "attention" in bad(tmp_path)["hparams.yaml"]
+
+
+@pytest.mark.parametrize("name", ["~nouser/x", "../nix", "x\0y", "a/b/c"])
+def test_paths_that_are_not_there(name: str) -> None:
+    with pytest.raises(ModelError, match="there is no such model folder"):
+        catalogue.present(name)
+
+
+def test_models_from_python(model: Path) -> None:
+    assert {one["name"] for one in wt.list_models()} >= {"minilm", "facebook/mbart-large-50"}
+    shown = wt.show_model(str(model))
+    assert shown["path"] == str(model) and shown["revision"] and shown["needs"] == []
+    assert [one["path"] for one in wt.fetch_model(str(model))] == [str(model)]  # a folder is there already
+    assert all(one.good for one in wt.verify_model(str(model)))
+    with pytest.raises(ModelError, match="there is no model 'nothing'"):
+        wt.show_model("nothing")

@@ -1,0 +1,370 @@
+"""A chat model behind an endpoint: what is tried again, what is kept, what is paid."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.judges.scripted import ScriptedServer, completion
+from wholetext.errors import InputError, ModelError
+from wholetext.judges.chat import endpoint
+from wholetext.judges.chat.calls import Answer, Ask, Calls, Sampling
+from wholetext.judges.chat.endpoint import Chat
+from wholetext.scoring.engine import Engine
+from wholetext.testing import check_backend
+
+SCHEMA = '{"type": "object"}'
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "_FIRST_WAIT", 0.001)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def asks(many: int) -> list[Ask]:
+    return [Ask((("user", f"text {i}"),)) for i in range(many)]
+
+
+def chat(server: ScriptedServer, **settings: Any) -> Chat:
+    return Chat("m", Sampling(), Calls(endpoint=server.url, **settings))
+
+
+def echo(body: Mapping[str, Any], number: int) -> str:
+    return str(body["messages"][-1]["content"])
+
+
+def test_answers_come_in_the_order_of_the_calls_whatever_order_they_arrive_in() -> None:
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        time.sleep(0.02 * (hash(echo(body, number)) % 3))
+        return echo(body, number)
+
+    with ScriptedServer(reply) as server:
+        check_backend(Text(chat(server)), asks(6))
+        found = chat(server, parallel=4).run(asks(12))
+    assert [answer.text for answer in found] == [f"text {i}" for i in range(12)]
+    assert found[0] == Answer("text 0", "scripted-1", "fp_1", "stop", "", 10, 2)
+
+
+class Text:
+    """Answers as numbers, which the conformance kit compares."""
+
+    def __init__(self, inner: Chat) -> None:
+        self.inner, self.id, self.fit = inner, inner.id, inner.fit
+
+    def run(self, batch: list[Ask]) -> list[float]:
+        return [float(answer.text.split()[-1]) for answer in self.inner.run(batch)]
+
+
+def test_what_is_sent_is_what_the_body_says() -> None:
+    how = Sampling(temperature=0.7, top_p=None, seed=5, max_tokens=9)
+    with ScriptedServer(echo) as server:
+        one = Chat("m", how, Calls(endpoint=server.url))
+        ask = Ask((("system", "s"), ("user", "u")), SCHEMA, sample=2)
+        one.run([ask])
+        assert server.asked == [one.body(ask)]
+    assert server.asked[0]["seed"] == 7 and "top_p" not in server.asked[0] and server.asked[0]["max_tokens"] == 9
+    assert server.asked[0]["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+
+@pytest.mark.parametrize(("status", "kind"), [(429, "rate_limited"), (500, "server_errors"), (503, "server_errors")])
+def test_overload_and_server_errors_are_tried_again(status: int, kind: str) -> None:
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (status, {"error": {"message": "wait"}}) if number < 3 else "ok"
+
+    with ScriptedServer(reply) as server:
+        one = chat(server)
+        assert [answer.text for answer in one.run(asks(1))] == ["ok"]
+    assert len(server.asked) == 3
+    assert one.calls.counts == {"judge_calls": 3, f"judge_{kind}": 2, "judge_retries": 2, "judge_answers": 1,
+                                "judge_tokens_in": 10, "judge_tokens_out": 2}  # fmt: skip
+
+
+def test_retry_after_is_honoured_by_all_calls() -> None:
+    times: list[float] = []
+
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        times.append(time.monotonic())
+        return (429, {}, {"Retry-After": "0.4"}) if len(times) == 1 else "ok"
+
+    with ScriptedServer(reply) as server:
+        chat(server, parallel=1).run(asks(2))
+    assert times[1] - times[0] >= 0.4
+    with ScriptedServer(lambda body, number: (429, {}, {"Retry-After": "100000"})) as server:
+        (answer,) = chat(server).run(asks(1))
+    assert answer.problem == "too many requests (HTTP 429)" and len(server.asked) == 1
+
+
+def test_backoff_grows_and_is_jittered(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    class Stop(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.append(timeout or 0)
+            return False
+
+    monkeypatch.setattr(endpoint, "_FIRST_WAIT", 0.5)
+    with ScriptedServer(lambda body, number: (500, {})) as server:
+        one = chat(server, retries=4)
+        one.calls._stop = Stop()
+        one.run(asks(1))
+    slept = [wait for wait in waits if wait > 0]
+    assert len(slept) == 4
+    assert all(0.25 * 2**i <= wait <= 0.75 * 2**i for i, wait in enumerate(slept))
+
+
+def test_a_server_that_hangs_or_trickles_is_given_up_after_the_timeout() -> None:
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        time.sleep(0.5)
+        return "late"
+
+    with ScriptedServer(reply) as server:
+        one = chat(server, timeout=0.1, retries=1)
+        (answer,) = one.run(asks(1))
+    assert answer.problem == "no answer within 0.1 s"
+    assert one.calls.counts["judge_timeouts"] == 2 and one.calls.counts["judge_failed"] == 1
+
+
+def test_a_refused_request_is_not_tried_again_and_not_kept() -> None:
+    with ScriptedServer(lambda body, number: (400, {"error": {"message": "odd"}})) as server:
+        kept: list[Ask] = []
+        (answer,) = chat(server).arrive(asks(1), lambda ask, answer: kept.append(ask))
+    assert answer.problem == "HTTP 400: odd" and len(server.asked) == 1 and not kept
+
+
+def test_an_endpoint_without_schemas_is_asked_without_them() -> None:
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (400, {"error": {"message": "response_format?"}}) if "response_format" in body else "85"
+
+    with ScriptedServer(reply) as server:
+        one = chat(server, parallel=1)
+        found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
+    assert [(answer.text, answer.structured) for answer in found] == [("85", False)] * 3
+    assert len(server.asked) == 4 and one.calls.counts["judge_unstructured"] == 1
+
+
+def test_newer_models_are_told_the_limit_under_its_new_name() -> None:
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (400, {"error": {"message": "use max_completion_tokens"}}) if "max_tokens" in body else "85"
+
+    with ScriptedServer(reply) as server:
+        assert [answer.text for answer in chat(server).run(asks(1))] == ["85"]
+
+
+def test_calls_that_were_sent_at_a_time_all_learn_the_new_name_and_keep_their_schema() -> None:
+    """The first refusal must not make the others, sent with the old name as well, look like refusals of the schema."""
+    together = threading.Barrier(4)
+
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        if "max_tokens" not in body:
+            return "85"
+        together.wait(60)
+        return 400, {"error": {"message": "use max_completion_tokens"}}
+
+    with ScriptedServer(reply) as server:
+        one = chat(server, parallel=4)
+        found = one.run([ask._replace(schema=SCHEMA) for ask in asks(4)])
+    assert [(answer.text, answer.structured) for answer in found] == [("85", True)] * 4 and not one.calls.unstructured
+
+
+def test_a_text_that_is_too_long_does_not_take_the_schema_from_the_others() -> None:
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (400, {"error": {"message": "exceeds the context"}}) if echo(body, 0) == "text 0" else "85"
+
+    with ScriptedServer(reply) as server:
+        one = chat(server, parallel=1)
+        found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
+    assert found[0].problem.startswith("HTTP 400: too long for this model (use a smaller view")
+    assert [answer.structured for answer in found[1:]] == [True, True] and "judge_unstructured" not in one.calls.counts
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "OPENAI_API_KEY"), (403, "refused access"), (404, "no model 'm'")])
+def test_what_no_call_can_mend_stops_the_run(status: int, words: str) -> None:
+    with ScriptedServer(lambda body, number: (status, {"error": {"message": "no"}})) as server:
+        with pytest.raises(ModelError, match=words):
+            chat(server, parallel=2).run(asks(20))
+        assert len(server.asked) <= 4
+
+
+@pytest.mark.parametrize(("url", "words"), [("", "no endpoint for chat models"), ("localhost:8080", "not an http")])
+def test_without_an_endpoint_the_run_stops_before_any_call(
+    url: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    calls = Calls(endpoint=url)
+    with pytest.raises(ModelError, match=words):
+        Chat("m", Sampling(), calls).run(asks(3))
+    assert not calls.counts and Chat("m", Sampling(), calls).run([]) == []
+
+
+def test_no_server_at_all_is_an_error_at_once() -> None:
+    with ScriptedServer(echo) as server:
+        url = server.url
+    with pytest.raises(ModelError, match="the endpoint does not respond"):
+        Chat("m", Sampling(), Calls(endpoint=url)).run(asks(3))
+
+
+def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothing(tmp_path: Path) -> None:
+    with ScriptedServer(echo) as server:
+        url = server.url
+    calls = Calls(url, retries=2, budget=9, prices=prices(tmp_path))
+    calls.note(answers=1)  # it answered before
+    with pytest.raises(ModelError, match=r"no longer responds\n.*all answers so far are stored"):
+        Chat("m", Sampling(max_tokens=4), calls).run(asks(300))
+    assert not calls.spent and 3 <= calls.counts["judge_unreachable"] <= 8 * 3 and not calls.counts["judge_broken"]
+
+
+@pytest.mark.parametrize("body", [{}, [], {"choices": []}, {"choices": [{}]}, completion(None), {"choices": 3}])
+def test_a_body_of_another_shape_is_an_answer_without_text(body: Any) -> None:
+    with ScriptedServer(lambda _, number: (200, body)) as server:
+        (answer,) = chat(server).run(asks(1))
+    assert answer.text == "" and not answer.problem and len(server.asked) == 1
+
+
+@pytest.mark.parametrize(("code", "kind"), [(429, "rate_limited"), (502, "server_errors"), ("x", "server_errors")])
+def test_an_error_that_comes_with_status_200_is_no_answer(code: Any, kind: str) -> None:
+    """As routers report those of the servers behind them: it is tried again, and never stored."""
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (200, {"error": {"code": code, "message": "overloaded"}}) if number < 3 else "ok"
+
+    kept: list[str] = []
+    with ScriptedServer(reply) as server:
+        one = chat(server)
+        one.arrive(asks(1), lambda ask, answer: kept.append(answer.text))
+    assert kept == ["ok"] and one.calls.counts[f"judge_{kind}"] == one.calls.counts["judge_retries"] == 2
+    with ScriptedServer(lambda body, number: (200, {"error": {"code": 400, "message": "odd"}})) as server:
+        (answer,) = chat(server).run(asks(1))
+    assert answer.problem == "HTTP 400: odd" and len(server.asked) == 1
+
+
+def test_a_body_that_is_not_json_is_asked_for_again() -> None:
+    with ScriptedServer(lambda body, number: (200, b'{"choices": [') if number == 1 else "ok") as server:
+        one = chat(server)
+        assert one.run(asks(1))[0].text == "ok"
+    assert one.calls.counts["judge_broken"] == 1
+
+
+def test_no_more_of_an_answer_is_read_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "LARGEST", 10_000)
+    with ScriptedServer(lambda body, number: "x" * 1_000_000) as server:
+        (answer,) = chat(server).run(asks(1))
+    assert answer.text == "" and answer.finish == "length"
+
+
+def test_as_many_calls_run_at_a_time_as_allowed_and_no_more_a_minute() -> None:
+    busy, most, lock, all_there = 0, 0, threading.Lock(), threading.Barrier(3)
+
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        nonlocal busy, most
+        with lock:
+            busy, most = busy + 1, max(most, busy + 1)
+        all_there.wait(600)  # no answer before three are asked for
+        with lock:
+            busy -= 1
+        return "ok"
+
+    with ScriptedServer(reply) as server:
+        chat(server, parallel=3).run(asks(12))
+        assert most == 3
+    with ScriptedServer(echo) as server:
+        start = time.monotonic()
+        chat(server, rate=60 / 0.05).run(asks(5))
+    assert time.monotonic() - start >= 4 * 0.05
+
+
+# ---------------------------------------------------------------- kept and paid
+
+
+def prices(folder: Path) -> Path:
+    (folder / "prices.toml").write_text('currency = "USD"\n[models.m]\ninput = 1000\noutput = 10000\n', "utf-8")
+    return folder / "prices.toml"
+
+
+def test_the_budget_is_never_exceeded_and_what_was_paid_is_kept(tmp_path: Path) -> None:
+    kept: list[Ask] = []
+    with ScriptedServer(echo) as server:  # an answer costs 10 · 0.001 + 2 · 0.01 = 0.03
+        one = Chat("m", Sampling(max_tokens=4), Calls(server.url, parallel=4, budget=0.5, prices=prices(tmp_path)))
+        with pytest.raises(ModelError, match=r"0\.4\d+ of 0\.5 USD spent, and \d+ calls are left; the next .* 0\.04"):
+            one.arrive(asks(100), lambda ask, answer: kept.append(ask))
+    assert len(kept) == len(server.asked) and one.calls.spent == pytest.approx(0.03 * len(kept))
+    assert 0.5 - 2 * 0.05 < one.calls.spent <= 0.5
+
+
+def test_calls_that_time_out_are_not_asked_again_beyond_the_budget(tmp_path: Path) -> None:
+    """They may have been billed: each counts in full, and retries stop where the budget does."""
+    waiting = threading.Event()
+
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        waiting.wait(60)
+        return "late"
+
+    with ScriptedServer(reply) as server:  # at most 3 bytes · 0.001 + 4 · 0.01 = 0.043 each
+        calls = Calls(server.url, parallel=2, budget=0.2, prices=prices(tmp_path), timeout=0.05, retries=50)
+        with pytest.raises(ModelError, match=r"budget is reached: 0\.[12]\d+ of 0\.2 USD spent"):
+            Chat("m", Sampling(max_tokens=4), calls).run(asks(2))
+        waiting.set()
+    assert len(server.asked) <= 6 and calls.spent <= 0.2 + 2 * 0.043
+
+
+def test_a_budget_needs_a_price(tmp_path: Path) -> None:
+    with ScriptedServer(echo) as server, pytest.raises(InputError, match="no price of the model m"):
+        chat(server, budget=1.0).run(asks(1))
+    assert not server.asked
+
+
+def test_every_answer_is_stored_the_moment_it_arrives_and_calls_under_way_are_finished() -> None:
+    kept: list[str] = []
+
+    def keep(ask: Ask, answer: Answer) -> None:
+        kept.append(answer.text)
+        if len(kept) == 5:
+            raise KeyboardInterrupt
+
+    def reply(body: Mapping[str, Any], number: int) -> str:
+        time.sleep(0.01)
+        return echo(body, number)
+
+    with ScriptedServer(reply) as server:
+        with pytest.raises(KeyboardInterrupt):
+            chat(server, parallel=4).arrive(asks(50), keep)
+        assert len(kept) == len(server.asked) < 15
+
+
+def test_answers_are_asked_for_once_by_an_engine_and_failures_again() -> None:
+    broken = True
+
+    def reply(body: Mapping[str, Any], number: int) -> Any:
+        return (400, {}) if broken and echo(body, 0) == "text 1" else echo(body, 0)
+
+    with ScriptedServer(reply) as server:
+        engine, one = Engine(), chat(server)
+        assert [bool(answer.problem) for answer in engine.map(one, asks(3))] == [False, True, False]
+        broken = False
+        assert [answer.text for answer in engine.map(one, asks(3))] == ["text 0", "text 1", "text 2"]
+    assert len(server.asked) == 4
+
+
+# ---------------------------------------------------------------- tokens
+
+
+def test_tokens_are_counted_by_servers_that_can() -> None:
+    def llama(body: Mapping[str, Any], number: int) -> Any:
+        if body["path"] == "/apply-template":
+            return 200, {"prompt": " ".join(one["content"] for one in body["messages"])}
+        return (200, {"tokens": list(range(len(body["content"].split())))})
+
+    def vllm(body: Mapping[str, Any], number: int) -> Any:
+        return 200, {"count": 2}
+
+    for reply in (llama, vllm):
+        with ScriptedServer(reply) as server:
+            assert chat(server).count(asks(5)) == (10, True)
+        assert not server.asked
+    with ScriptedServer(lambda body, number: (404, {})) as server:
+        assert chat(server).count(asks(5)) == (5 * (8 + 4 + 2), False)
+    assert Chat("m", Sampling(), Calls()).count(asks(5)) == (70, False)

@@ -1,0 +1,121 @@
+"""Ray actors as workers: the bytes of a local run, restarts by Ray, clear errors; nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+import wholetext as wt
+from tests.scoring import worker_tasks as tasks
+from wholetext.demo import load
+from wholetext.executor import Executor
+
+MODELS = Path(__file__).parents[1] / "oracle" / "neural" / "models"
+METRICS = ["bleu", "chrf", "blonde", "context:bertscore@minilm", f"comet@{MODELS / 'comet-reg-mix'}",
+           f"prism@{MODELS / 'tiny-mbart50'}", "wt-mini"]
+
+
+def results(folder: Path, metrics: list[str], executor: Executor | str = "local", documents: int = 3) -> bytes:
+    corpus, outputs = load("de-en")
+    options = wt.Options(cache=False, block=32, flags=False, executor=executor)
+    wt.write_run(wt.evaluate(replace(corpus, docs=corpus.docs[:documents]), outputs, metrics, options), folder)
+    return (folder / "results.jsonl").read_bytes()
+
+
+def actors() -> list[psutil.Process]:
+    """The actors of clusters that this process has started."""
+    names = {child: " ".join([child.name(), *child.cmdline()]) for child in psutil.Process().children(recursive=True)}
+    return [child for child, name in names.items() if "ray::_Actor" in name]
+
+
+def test_an_address_without_a_cluster_is_an_error_at_once() -> None:
+    pytest.importorskip("ray")
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for address in (f"127.0.0.1:{port}", "127.0.0.1"):
+        with pytest.raises(wt.WorkerError, match=rf"{address}: the Ray cluster cannot be used.*\n.*ray start --head"):
+            Executor(f"ray://{address}", 2).submit(pow, 2, 2)
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(wt.MissingExtra, match=r"wholetext\[ray\]"):
+        Executor("ray", 2).submit(pow, 2, 2)
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    some = ["bleu", "chrf", f"comet@{MODELS / 'comet-reg-mix'}"]
+    with Executor("ray", workers=2) as executor:
+        assert results(tmp_path / "there", some, executor) == results(tmp_path / "here", some)
+        assert len(actors()) == 2
+        with pytest.raises(wt.MetricError, match="it cannot be scored"):
+            executor.submit(tasks.fail, "ours").result()
+        assert executor.submit(tasks.die, tmp_path / "mark").result() == "alive"  # restarted by Ray
+        with pytest.raises(wt.WorkerError, match=r"a worker failed.*\n.*finished rows are in the cache"):
+            executor.submit(tasks.die).result()
+    assert not psutil.wait_procs(actors(), timeout=60)[1]
+
+
+@pytest.mark.slow
+def test_gpus_are_those_that_the_cluster_has() -> None:
+    ray = pytest.importorskip("ray")
+    with Executor("ray", gpus=64) as executor, pytest.raises(wt.WorkerError, match=r"it has 0 GPUs, not 64"):
+        executor.submit(pow, 1, 1)
+    assert not ray.is_initialized()
+    # simulated GPUs, in a cluster of its own even where another one is running
+    ray.init(address="local", num_cpus=2, num_gpus=4, include_dashboard=False, logging_level="error")
+    try:
+        with Executor("ray", workers=2, gpus=4) as executor:
+            futures = [executor.submit(tasks.setting, "CUDA_VISIBLE_DEVICES") for _ in range(4)]
+            assert {future.result() for future in futures} <= {"0,1", "2,3"}
+        assert ray.is_initialized()  # the cluster of others is left as it is
+    finally:
+        ray.shutdown()
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """Torch has two threads here, whatever the environment says; an actor that has one processor has one."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("two_threads")
+def test_every_kind_of_metric_is_byte_equal(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    with Executor("ray", workers=2) as executor:
+        assert results(tmp_path / "there", METRICS, executor, 12) == results(tmp_path / "here", METRICS, "local", 12)
+
+
+@pytest.mark.slow
+def test_a_cluster_is_joined_by_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        cluster.add_node(num_cpus=1)
+        with Executor(f"ray://{cluster.address}") as executor:
+            pids = {executor.submit(os.getpid).result() for _ in range(20)}
+            assert executor.ahead == 6 and os.getpid() not in pids
+            assert results(tmp_path / "there", ["chrf"], executor) == results(tmp_path / "here", ["chrf"])
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+        with Executor("ray", workers=1) as executor:
+            assert executor.submit(pow, 2, 2).result() == 4
+    finally:
+        cluster.shutdown()

@@ -1,0 +1,183 @@
+"""Pronouns, tense, names, terms, address: made where it is sure, refused elsewhere."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from wholetext.stress.change import Change, Refused, Text, applied
+from wholetext.stress.changes.consistency import Address, Name, Pronoun, Tense, Term, past, present, subject_of
+
+Tagged = Callable[..., Text]
+
+
+def after(change: Change, text: Text) -> tuple[str, ...]:
+    """The text with every site changed."""
+    return applied(text.segments, change.sites(text, random.Random(0)))[0]
+
+
+def refused(change: Change, text: Text) -> str:
+    with pytest.raises(Refused) as caught:
+        change.sites(text, random.Random(0))
+    return str(caught.value)
+
+
+FIRST = "Bob/NNP paid/VBD and/CC he/PRP left/VBD ./."
+
+
+def test_pronouns_change_their_gender_after_the_first_mention(tagged: Tagged) -> None:
+    text = tagged(FIRST, "His/PRP$ car/NN hit/VBD him/PRP himself/PRP ./.", "In/IN Rome/NNP he/PRP slept/VBD ./.",
+                  persons=["Rome"], Rome="GPE")
+    assert after(Pronoun(), text) == ("Bob paid and he left.", "Her car hit her herself.", "In Rome she slept.")
+    back = tagged("Ann/NNP says/VBZ she/PRP left/VBD ./.", "Her/PRP$ car/NN hit/VBD her/PRP ./.")
+    assert after(Pronoun(), back)[1] == "His car hit him."
+
+
+@pytest.mark.parametrize("unsure", [
+    "He/PRP met/VBD Carl/NNP ./.", "Dan/NNP said/VBD he/PRP slept/VBD ./.", "He/PRP saw/VBD his/PRP$ wife/NN ./.",
+    "The/DT spokeswoman/NN said/VBD he/PRP slept/VBD ./.", "He/PRP Dayi/NNP slept/VBD ./.",
+    "A/DT person/NN slept/VBD ,/, and/CC he/PRP woke/VBD ./.", "Every/DT male/NN says/VBZ he/PRP slept/VBD ./.",
+    "One/PRP sleeps/VBZ when/WRB he/PRP can/MD ./.", "The/DT car/NN was/VBD his/PRP ./.",
+])
+def test_no_pronoun_changes_where_the_sentence_tells_who_is_meant(tagged: Tagged, unsure: str) -> None:
+    text = tagged(FIRST, unsure, "He/PRP slept/VBD ./.", persons=["Carl"])
+    assert after(Pronoun(), text)[1:] == (text.segments[1], "She slept.")
+
+
+def test_no_pronoun_changes_where_another_person_may_be_meant(tagged: Tagged) -> None:
+    assert refused(Pronoun(), tagged(FIRST, "She/PRP slept/VBD ./.")) == "pronouns of both genders"
+    assert "after the first mention" in refused(Pronoun(), tagged(FIRST, "All/DT slept/VBD ./."))
+
+
+def test_pronouns_in_chinese(tagged: Tagged) -> None:
+    text = tagged("王明/nr 说/v 他/r 累/a 。/w", "他/r 回/v 家/n 。/w", "他们/r 走/v 。/w",
+                  "他/r 见/v 李四/nr 。/w", lang="zh")
+    assert after(Pronoun(), text) == ("王明说他累。", "她回家。", "他们走。", "他见李四。")
+
+
+PAST = ("It/PRP rained/VBD/rain ./.", "Bob/NNP opened/VBD/open the/DT door/NN ./.",
+        "He/PRP went/VBD/go out/RP and/CC called/VBD/call ./.", "The/DT dogs/NNS were/VBD/be chased/VBN/chase ./.",
+        "They/PRP did/VBD/do n't/RB bark/VB/bark ./.", "It/PRP rained/VBD/rain ./.")
+
+
+def test_the_past_becomes_the_present(tagged: Tagged) -> None:
+    text = tagged(*PAST)
+    sites = Tense().sites(text, random.Random(0))
+    assert len(sites) == 3  # half of the segments keep the tense of the document
+    every = {applied(text.segments, [site])[0][at] for seed in range(20)
+             for site in Tense().sites(text, random.Random(seed)) for at in [site[0].segment]}
+    assert every == {"He goes out and calls.", "The dogs are chased.", "They don't bark."}  # Bob may be anyone
+
+
+def test_the_present_becomes_the_past(tagged: Tagged) -> None:
+    text = tagged("It/PRP rains/VBZ/rain ./.", "The/DT cat/NN stops/VBZ/stop and/CC is/VBZ/be wet/JJ ./.",
+                  "They/PRP do/VBP/do n't/RB see/VB/see it/PRP ./.", "Birds/NNS fly/VBP/fly ./.",
+                  "It/PRP rains/VBZ/rain ./.")
+    found = {applied(text.segments, [site])[0][site[0].segment] for seed in range(20)
+             for site in Tense().sites(text, random.Random(seed))}
+    assert found == {"The cat stopped and was wet.", "They didn't see it.", "Birds flew."}
+
+
+@pytest.mark.parametrize("unsure", [
+    "He/PRP went/VBD/go yesterday/NN ./.", "He/PRP went/VBD/go if/IN he/PRP called/VBD/call ./.",
+    "He/PRP said/VBD/say so/RB ./.", "“/`` He/PRP went/VBD/go ”/'' ./.", "The/DT man/NN fed/VBD/feed by/IN Bob/NNP ./.",
+    "The/DT man/NN fed/VBD/feed slept/VBD/sleep ./.", "The/DT sky/NN was/VBD/be blue/JJ ./.",
+    "The/DT number/NN of/IN cases/NNS rose/VBD/rise ./.", "He/PRP went/VBD/go and/CC can/MD see/VB ./.",
+    "He/PRP put/VBD/put it/PRP there/RB ./.", "He/PRP never/RB or/CC stop/VB and/CC went/VBD/go ./.",
+    "Shares/NNS raised/VBN ,/, and/CC he/PRP went/VBD/go ./.", "He/PRP scared/VBD/scar it/PRP ./.",
+])
+def test_no_tense_changes_where_the_sentence_asks_for_its_own(tagged: Tagged, unsure: str) -> None:
+    ran = [f"{name}/NNP ran/VBD/run ./." for name in ("Al", "Bob", "Cy", "Di", "Ed")]
+    text = tagged(*ran[:4], unsure, ran[4])
+    assert "with certainty" in refused(Tense(), text)
+
+
+def test_a_sentence_keeps_its_tense_beside_one_of_another(tagged: Tagged) -> None:
+    went = "He/PRP went/VBD/go out/RP ./."
+    text = tagged("Al/NNP ran/VBD/run ./.", went, "It/PRP rains/VBZ/rain ./.", went, *["Bo/NNP ran/VBD/run ./."] * 4)
+    assert "with certainty" in refused(Tense(), text)
+
+
+def test_a_document_without_a_tense_of_its_own_is_refused(tagged: Tagged) -> None:
+    mixed = tagged("It/PRP rained/VBD/rain ./.", "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.",
+                   "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.")
+    assert "no tense" in refused(Tense(), mixed)
+
+
+def test_forms_of_verbs() -> None:
+    assert [past(one) for one in ("go", "walk", "like", "carry", "play", "stop", "put", "map")] == [
+        "went", "walked", "liked", "carried", "played", "stopped", "", ""]  # the last two are not certain
+    assert [present(one, "one") for one in ("go", "walk", "carry", "play", "watch", "have", "be", "do", "fix")] == [
+        "goes", "walks", "carries", "plays", "watches", "has", "is", "does", "fixes"]
+    assert [present("be", one) for one in ("I", "many", "")] == ["am", "are", ""] and present("go", "many") == "go"
+
+
+@pytest.mark.parametrize(("words", "count"), [
+    ("He/PRP often/RB went/VBD", "one"), ("They/PRP went/VBD", "many"), ("I/PRP went/VBD", "I"),
+    ("The/DT dogs/NNS went/VBD", "many"), ("The/DT dog/NN went/VBD", "one"), ("went/VBD", ""), ("Bob/NNP went/VBD", ""),
+    ("Dogs/NNS of/IN war/NN went/VBD", ""), ("Ann/NNP and/CC the/DT dog/NN went/VBD", ""),
+])
+def test_the_number_of_a_subject(tagged: Tagged, words: str, count: str) -> None:
+    tokens = tagged(words).analyses[0].tokens
+    assert subject_of(tokens, len(tokens) - 1) == count
+
+
+def test_a_name_gets_another_spelling_after_the_first_mention(tagged: Tagged) -> None:
+    text = tagged("John/NNP Petrov/NNP spoke/VBD ./.", "Then/RB Petrov/NNP 's/POS wife/NN spoke/VBD ./.",
+                  "Petrov/NNP left/VBD ./.", persons=["John Petrov", "Petrov"])
+    changed = after(Name(), text)
+    assert changed[0] == text.segments[0]
+    new = changed[2].split()[0]
+    assert new != "Petrov" and new[0] == "P" and changed[1] == f"Then {new}'s wife spoke."
+
+
+def test_of_names_with_as_many_mentions_the_first_is_spelled_otherwise(tagged: Tagged) -> None:
+    names = ["Petrov", "Sidorov", "Ivanov", "Popov", "Kozlov", "Orlov"]
+    listed = " ".join(f"{name}/NNP" for name in names)
+    changed = after(Name(), tagged(f"{listed} spoke/VBD ./.", f"{listed} left/VBD ./.", persons=names))
+    assert changed[1].split()[1:-1] == names[1:] and not changed[1].startswith("Petrov ")
+
+
+def test_names_that_are_not_sure_stay(tagged: Tagged) -> None:
+    once = tagged("Petrov/NNP spoke/VBD ./.", "He/PRP left/VBD ./.", persons=["Petrov"])
+    short = tagged("Li/NNP spoke/VBD ./.", "Li/NNP left/VBD ./.", persons=["Li"])
+    word = tagged("Brown/NNP spoke/VBD ./.", "Brown/NNP wore/VBD brown/JJ ./.", persons=["Brown"])
+    both = tagged("Paris/NNP spoke/VBD ./.", "Paris/NNP left/VBD ./.", persons=["Paris", "Paris"])
+    both = Text("doc", "en", both.segments, (both.analyses[0], replace(both.analyses[1], entities=(
+        both.analyses[1].entities[0], both.analyses[1].entities[0]._replace(label="GPE")))))
+    place = tagged("Berlin/NNP spoke/VBD ./.", "Berlin/NNP left/VBD ./.", persons=["Berlin"], Berlin="GPE")
+    assert {refused(Name(), text) for text in (once, short, word, both, place)} == {"no person is named twice"}
+
+
+def test_a_term_gets_another_name_after_the_first_mention(tagged: Tagged) -> None:
+    text = tagged("A/DT ship/NN sank/VBD ./.", "The/DT Ship/NN was/VBD old/JJ ./.", "Ships/NNS/ship sink/VBP ./.",
+                  "The/DT ship/NN owner/NN left/VBD ./.")
+    assert after(Term(), text) == ("A ship sank.", "The Vessel was old.", "Vessels sink.", "The ship owner left.")
+
+
+def test_terms_that_are_not_sure_stay(tagged: Tagged) -> None:
+    article = tagged("A/DT car/NN came/VBD ./.", "It/PRP was/VBD a/DT car/NN ./.")  # an automobile
+    both = tagged("A/DT ship/NN sank/VBD ./.", "The/DT ship/NN is/VBZ a/DT vessel/NN ./.")
+    verb = tagged("A/DT ship/NN sank/VBD ./.", "They/PRP refuse/VBP to/TO ship/NN it/PRP ./.")
+    assert all("synonym is used too" in refused(Term(), text) for text in (article, both, verb))
+    assert "is used twice" in refused(Term(), tagged("A/DT ship/NN sank/VBD ./.", "All/DT slept/VBD ./."))
+
+
+@pytest.mark.parametrize(("lang", "segments", "changed"), [
+    ("de", ("Wir danken Ihnen.", "Hier ist Ihre Karte mit Ihrem Namen.", "Haben Sie Ihre Karte?", "Er gab ihr alles."),
+     "Hier ist deine Karte mit deinem Namen."),
+    ("ru", ("Мы ждём вас.", "Вот ваша книга и ваш стол для вас.", "Вы взяли вашу книгу?"),
+     "Вот твоя книга и твой стол для тебя."),
+    ("zh", ("您好！", "这是您的书。", "你们的书在这里。"), "这是你的书。"),
+])
+def test_address_changes_where_nothing_agrees_with_it(lang: str, segments: tuple[str, ...], changed: str) -> None:
+    found = after(Address(), Text("doc", lang, segments))
+    assert found == (segments[0], changed, *segments[2:])
+
+
+def test_address_is_not_changed_where_both_forms_are_used() -> None:
+    assert refused(Address(), Text("doc", "zh", ("您好！", "你好！"))) == "both forms of address"
+    assert "after the first one" in refused(Address(), Text("doc", "de", ("Wir danken Ihnen.", "Kommen Sie!")))

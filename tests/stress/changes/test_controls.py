@@ -1,0 +1,123 @@
+"""Errors inside a sentence, and changes that nobody should mind."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholetext.stress.change import Change, Refused, Text, applied
+from wholetext.stress.changes.controls import Contraction, Negation, Number, Paraphrase, Resegment, Typography
+
+Tagged = Callable[..., Text]
+
+
+def after(change: Change, *segments: str, lang: str = "en") -> tuple[str, ...]:
+    text = Text("doc", lang, segments, glue="" if lang == "zh" else " ")
+    return applied(text.segments, change.sites(text, random.Random(0)))[0]
+
+
+@given(st.integers(2, 10**7), st.integers(0, 99))
+def test_a_number_becomes_another_of_its_form(number: int, seed: int) -> None:
+    text = Text("doc", "en", (f"There were {number:,} of {number}.",))
+    _, edits = applied(text.segments, Number().sites(text, random.Random(seed)))
+    assert len(edits) == 2
+    for edit in edits:
+        assert edit.before != edit.after and re.sub(r"\d", "0", edit.before) == re.sub(r"\d", "0", edit.after)
+
+
+@pytest.mark.parametrize("text", ["At 10:30 or 10: 30.", "Model A380, B-52, 1st, x2.", "Just 1.", "3–0", "(4) Is it?",
+                                  "4) Why?"])
+def test_times_names_and_one_stay(text: str) -> None:
+    with pytest.raises(Refused):
+        after(Number(), text)
+
+
+def test_very_long_and_very_many_numbers() -> None:
+    (long,) = after(Number(), f"There are {'7' * 9000}.")  # more digits than Python turns into an integer
+    assert len(long) == len(f"There are {'7' * 9000}.")
+    (many,) = after(Number(), "5 " * 30_000)  # in a time that grows with the text
+    assert "5" not in many
+
+
+def test_years_and_days_stay_possible() -> None:
+    for seed in range(50):
+        text = Text("doc", "en", ("On 27 May 1996, 30 came.",))
+        day, year, many = (edit.after for edit in applied(text.segments, Number().sites(text, random.Random(seed)))[1])
+        assert 10 <= int(day) <= 28 and 1990 <= int(year) <= 1999 and 10 <= int(many) <= 28
+
+
+@pytest.mark.parametrize(("words", "changed"), [
+    ("The/DT old/JJ house/NN is/VBZ empty/JJ ./.", "The old house is not empty."),
+    ("They/PRP can/MD see/VB it/PRP ./.", "They cannot see it."),
+    ("The/DT old/JJ house/NN was/VBD not/RB sold/VBN ./.", "The old house was sold."),
+    ("They/PRP will/MD not/RB see/VB it/PRP ./.", "They will see it."),
+])
+def test_a_sentence_is_negated_or_not(tagged: Tagged, words: str, changed: str) -> None:
+    text = tagged(words)
+    assert applied(text.segments, Negation().sites(text, random.Random(0)))[0] == (changed,)
+
+
+@pytest.mark.parametrize("words", [
+    "Is/VBZ the/DT house/NN empty/JJ ?/.", "The/DT house/NN is/VBZ never/RB empty/JJ ./.",
+    "The/DT house/NN is/VBZ empty/JJ and/CC was/VBD sold/VBN ./.", "The/DT house/NN is/VBZ not/RB only/RB empty/JJ ./.",
+    "They/PRP did/VBD not/RB see/VB it/PRP ./.", "The/DT house/NN is/VBZ in/IN Rome/NNP ./.",
+])
+def test_sentences_that_are_not_sure_are_not_negated(tagged: Tagged, words: str) -> None:
+    with pytest.raises(Refused):
+        Negation().sites(tagged(words), random.Random(0))
+
+
+def test_contractions_are_written_out_and_made() -> None:
+    short = ("I don't know and can't say; she won't, we’ve left.", "Isn't it late?", "\"Wouldn't it be nice.",
+             "It's Bob's.")
+    assert after(Contraction(), *short) == ("I do not know and cannot say; she will not, we have left.", *short[1:])
+    assert after(Contraction(), "It is not late, and they do not know.") == ("It isn't late, and they don't know.",)
+    with pytest.raises(Refused):
+        after(Contraction(), "It is late.")
+
+
+@pytest.mark.parametrize(("lang", "text", "changed"), [
+    ("en", 'He said "yes" and "no".', "He said “yes” and “no”."), ("en", "He said “yes”.", 'He said "yes".'),
+    ("de", 'Er sagte "ja".', "Er sagte „ja“."), ("ru", 'Он сказал "да".', "Он сказал «да»."),
+    ("zh", '他说"好"。', "他说“好”。"), ("en", "It's Bob's.", "It’s Bob’s."),
+])
+def test_quotation_marks_change_in_pairs(lang: str, text: str, changed: str) -> None:
+    assert after(Typography(), text, lang=lang) == (changed,)
+
+
+def test_quotation_marks_without_a_pair_stay() -> None:
+    for text in ('He said "yes.', 'A 5" screen is "new".', "Plain."):
+        with pytest.raises(Refused):
+            after(Typography(), text)
+
+
+def test_paraphrases_keep_the_sense() -> None:
+    assert after(Paraphrase(), "For example, it often rains, despite the sun.") == (
+        "For instance, it frequently rains, in spite of the sun.",)
+    with pytest.raises(Refused):  # the article, the comparison
+        after(Paraphrase(), "It was an almost new car and the most frequently seen one, more often than not.")
+
+
+PARTS = ["Bob came in, and Ann went out.", "It rained.", "He saw it; she, too, saw all of it."]
+
+
+@given(st.lists(st.sampled_from(PARTS), min_size=2, max_size=6))
+def test_the_text_stays_the_same_whatever_its_segments(segments: list[str]) -> None:
+    text = Text("doc", "en", tuple(segments))
+    try:
+        changed, _ = applied(text.segments, Resegment().sites(text, random.Random(0)))
+    except Refused:
+        return
+    assert " ".join(changed) == " ".join(segments) and changed != text.segments and all(changed)
+
+
+def test_a_clause_begins_the_next_segment_also_in_chinese() -> None:
+    changed = after(Resegment(), "昨天下午他们来到了北京，很高兴。", "天气很好。", lang="zh")
+    assert changed == ("昨天下午他们来到了北京，", "很高兴。天气很好。")
+    with pytest.raises(Refused):
+        after(Resegment(), "It rained.", "It snowed.")

@@ -1,0 +1,75 @@
+"""Sentences swapped, shuffled, reversed, left out, doubled, moved, borrowed."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholetext.stress.change import Change, Refused, Text, applied
+from wholetext.stress.changes.structure import Double, Drop, Foreign, Move, Reverse, Shuffle, Swap
+
+ORDER = (Swap, Shuffle, Reverse, Move)
+
+
+def document(sizes: list[int], name: str = "this") -> Text:
+    """Segments of one or more sentences, all different; another document lends its own."""
+    numbers = iter(range(100))
+    segments = tuple(" ".join(f"Sentence {next(numbers)} is in {name} text." for _ in range(size)) for size in sizes)
+    return Text("doc", "en", segments, others=[("A sentence that was lent is here.", "Another one is to be had too.")])
+
+
+def sentences(segments: tuple[str, ...]) -> list[str]:
+    return [unit.text for unit in Text("doc", "en", segments).units]
+
+
+@given(st.lists(st.integers(1, 3), min_size=9, max_size=12), st.integers(0, 99))
+def test_sentences_are_only_moved_never_changed(sizes: list[int], seed: int) -> None:
+    text = document(sizes)
+    for change in ORDER:
+        made, _ = applied(text.segments, change().sites(text, random.Random(seed)))
+        assert len(made) == len(sizes)
+        assert sorted(sentences(made)) == sorted(sentences(text.segments))
+        assert sentences(made) != sentences(text.segments)
+
+
+@given(st.lists(st.integers(1, 3), min_size=3, max_size=6), st.integers(0, 99))
+def test_sentences_are_left_out_doubled_and_borrowed(sizes: list[int], seed: int) -> None:
+    text, rng = document(sizes), random.Random(seed)
+    every = Counter(sentences(text.segments))
+    dropped = Counter(sentences(applied(text.segments, Drop().sites(text, rng))[0]))
+    assert dropped < every and 2 * dropped.total() >= every.total()
+    doubled = Counter(sentences(applied(text.segments, Double().sites(text, rng))[0]))
+    assert doubled == every + every
+    lent = Counter(sentences(applied(text.segments, Foreign().sites(text, rng))[0])) - every
+    assert 0 < lent.total() <= 2 and {*lent} <= {*sentences(tuple(text.others[0]))}
+
+
+def test_a_moved_sentence_is_far_from_its_place() -> None:
+    text = document([1] * 12)
+    for seed in range(20):
+        for gap, put in Move().sites(text, random.Random(seed)):
+            assert gap.text == "" and put.text.strip() == text.segments[gap.segment]
+            assert abs(gap.segment - put.segment) > 3
+
+
+def test_reversed_is_the_last_first() -> None:
+    text = document([1] * 4)
+    assert applied(text.segments, Reverse().sites(text, random.Random(0)))[0] == text.segments[::-1]
+
+
+@pytest.mark.parametrize("change", [Swap, Shuffle, Reverse, Drop, Move, Foreign])
+def test_short_documents_are_refused(change: type[Change]) -> None:
+    for segments in (("Only one sentence is here.",), ("A heading", "Another heading", "A third one", "A fourth one")):
+        with pytest.raises(Refused):
+            change().sites(Text("doc", "en", segments, others=document([1]).others), random.Random(0))
+    with pytest.raises(Refused, match="no whole sentence"):
+        Double().sites(Text("doc", "en", ("A heading",)), random.Random(0))
+
+
+def test_nothing_can_be_borrowed_from_a_single_document() -> None:
+    with pytest.raises(Refused, match="no other document"):
+        Foreign().sites(Text("doc", "en", document([1, 1]).segments), random.Random(0))

